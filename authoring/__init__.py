@@ -1,0 +1,1 @@
+"""From a verdict to a draft that a person can publish."""

@@ -1,0 +1,1 @@
+"""casewright: benchmark cases for coding agents, proven from a repository's own history."""

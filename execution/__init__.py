@@ -1,0 +1,1 @@
+"""Where the code of mined repositories is built and run."""

@@ -1,0 +1,1 @@
+"""The languages that casewright can build and run, one module each."""

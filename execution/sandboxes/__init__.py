@@ -1,0 +1,1 @@
+"""The sandbox backends, one module each."""
