@@ -62,9 +62,9 @@ class TestResult:
 class ReportReading:
     """A report as read: tests with one outcome each, files that could not be loaded, and whether it is whole.
 
-    ``broken_files`` maps a graded file to the one-line error that kept it from being collected. ``whole`` is False when
-    the protocol was breached (no end, outcomes outside the collected set, a second terminal outcome, an end that does not
-    agree with the exit code); ``breach`` says how. ``collected`` counts ids that the runner said it would run.
+    ``broken_files`` maps a graded file to the one-line error that kept it from being collected. ``whole`` is False
+    when the protocol was breached (no end, outcomes outside the collected set, a second terminal outcome, an end that
+    does not agree with the exit code); ``breach`` says how.
     """
 
     tests: tuple[TestResult, ...] = ()

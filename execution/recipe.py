@@ -24,8 +24,8 @@ class Recipe:
     """All that decides an environment, found by rules from the head's tree before anything runs.
 
     ``inputs`` are (name, digest) pairs of what the environment depends on: manifests, lock files, files that dynamic
-    metadata reads, options. They, the runtime and the rules' version are the era. ``date`` (seconds since the epoch, UTC)
-    pins what the index may offer; it is no part of the era, but the key of the stored environment holds it.
+    metadata reads, options. They, the runtime and the rules' version are the era. ``date`` (seconds since the epoch,
+    UTC) pins what the index may offer; it is no part of the era, but the key of the stored environment holds it.
     ``settings`` is for the language module alone: plain strings that its ``build`` and ``check`` read.
     ``why`` tells people how each choice was made.
     """

@@ -1,4 +1,4 @@
-"""What became of one change: the pure-data outcome that the ledger keeps, the command line prints and a draft is made from."""
+"""What became of one change: the pure-data outcome that the ledger keeps and the command line prints."""
 
 from __future__ import annotations
 

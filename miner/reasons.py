@@ -110,7 +110,7 @@ EXPLANATIONS: Final[dict[Reason, Explanation]] = {
     Reason.REVERT: _row(
         Stage.CONTENT,
         "The change is the exact reverse of an earlier change of the same history.",
-        "`Revert \"Multiply, do not add\"`",
+        '`Revert "Multiply, do not add"`',
     ),
     Reason.DUPLICATE_CHANGE: _row(
         Stage.CONTENT,
@@ -141,7 +141,9 @@ EXPLANATIONS: Final[dict[Reason, Explanation]] = {
         "`requires-python` is `==3.4.*`",
     ),
     Reason.ENVIRONMENT_FAILED: _row(
-        Stage.ENVIRONMENT, "A step of the set-up failed; the step and its telling lines are kept.", "a lock file is stale"
+        Stage.ENVIRONMENT,
+        "A step of the set-up failed; the step and its telling lines are kept.",
+        "a lock file is stale",
     ),
     Reason.RUNNER_MISSING: _row(
         Stage.ENVIRONMENT,
@@ -154,7 +156,9 @@ EXPLANATIONS: Final[dict[Reason, Explanation]] = {
         "`fatal error: libxml/tree.h: No such file or directory`",
     ),
     Reason.TEST_PART_DOES_NOT_APPLY: _row(
-        Stage.RUN, "`git apply` refuses the test part on the base.", "a file of the test part is a directory at the base"
+        Stage.RUN,
+        "`git apply` refuses the test part on the base.",
+        "a file of the test part is a directory at the base",
     ),
     Reason.COLLECTS_NOTHING: _row(
         Stage.RUN, "At the head the runner finds no test in the graded files.", "every test is deselected by a marker"

@@ -39,7 +39,8 @@ class PlanRequest:
 
     ``date`` is the head's committer time plus 24 hours (seconds, UTC). ``version`` is what the tags say of the head
     (``git describe --tags --long``, empty without tags), for projects whose version comes from tags.
-    ``overrides`` comes from ``casewright.yaml`` and the command line: ``python``, ``node``, ``runner``, ``setup``, ``test``.
+    ``overrides`` comes from ``casewright.yaml`` and the command line: ``python``, ``node``, ``runner``, ``setup``,
+    ``test``.
     """
 
     head: TreeReader
@@ -88,11 +89,11 @@ class Builder(Protocol):
 class Check:
     """How the graded tests are run.
 
-    ``command`` is what a case records: run by ``sh`` in the case's directory of a plain clone, it needs nothing of ours and
-    leaves its report at ``report_file`` (relative to the clone's root, e.g. ``../report.xml``; empty when the runner has no
-    structured report of its own, then counts are read from the output). ``observed`` is the same run with our own reader on
-    REPORT_FD: same runner, same arguments, same order, same exit code. ``env`` is what both need (recorded in ``command``
-    already, so that it stands alone).
+    ``command`` is what a case records: run by ``sh`` in the case's directory of a plain clone, it needs nothing of
+    ours and leaves its report at ``report_file`` (relative to the clone's root, e.g. ``../report.xml``; empty when the
+    runner has no structured report of its own, then counts are read from the output). ``observed`` is the same run
+    with our own reader on REPORT_FD: same runner, same arguments, same order, same exit code. ``env`` is what both
+    need (recorded in ``command`` already, so that it stands alone).
     """
 
     command: str
@@ -138,7 +139,7 @@ class Language(Protocol):
         ...
 
     def read_recorded(self, check: Check, report: bytes, output: bytes) -> ReportReading:
-        """Read what ``Check.command`` left at ``report_file`` (or printed): ids that are not unambiguous are left out."""
+        """Read what ``Check.command`` left at ``report_file`` (or printed); an id that it can't tell is left out."""
         ...
 
 

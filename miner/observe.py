@@ -1,0 +1,205 @@
+"""Base and head, repeated and varied, until the verdict can't change any more."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import Final
+
+from execution.observation import Observation
+from execution.sandbox import Ended, Limits
+from miner.judgement import ExcludedFile
+from miner.reasons import Reason
+from miner.verdict import (
+    TestLists,
+    Verdict,
+    base_is_green,
+    changing_files,
+    decide,
+    died_without_report,
+    empty_files,
+    exclude_red,
+    head_fault,
+    red_files,
+    refusal,
+    test_lists,
+)
+
+# What is varied from the second run on. The zones lie a day apart; the seeds are fixed so that a verdict can be repeated.
+VARIATIONS: Final[tuple[Mapping[str, str], ...]] = (
+    {},
+    {"hash_seed": "1", "time_zone": "Pacific/Kiritimati"},
+    {"hash_seed": "4242", "time_zone": "Pacific/Pago_Pago"},
+    {"hash_seed": "77", "time_zone": "Asia/Kathmandu"},
+)
+SHORTEST_SECONDS = 60
+SLOWEST_TIMES = 10
+
+
+class State(StrEnum):
+    """The two states of a case."""
+
+    BASE = "base"
+    HEAD = "head"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RunRequest:
+    """One run that is wanted: which state, which graded files in which order, how varied, within which limits."""
+
+    state: State
+    files: tuple[str, ...]
+    limits: Limits
+    variation: Mapping[str, str] = field(default_factory=dict)
+    network: bool = False
+
+
+Runner = Callable[[RunRequest], Observation]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Trial:
+    """All runs of the kept files, and the verdict over them. ``runs`` counts every run, given-up ones included."""
+
+    verdict: Verdict
+    heads: tuple[Observation, ...]
+    bases: tuple[Observation, ...]
+    limits: Limits
+    runs: int
+    milliseconds: int
+
+
+def time_limit(heads: Sequence[Observation], longest: int) -> int:
+    """Return the time limit in seconds: ten times the slowest head run, at least a minute, at most ``longest``."""
+    slowest = max(head.milliseconds for head in heads)
+    return min(max(SHORTEST_SECONDS, -(-slowest * SLOWEST_TIMES // 1000)), longest)
+
+
+def variation(number: int) -> Mapping[str, str]:
+    """Return the variation of the ``number``-th repeat; the first (0) is the run exactly as recorded."""
+    if number == 0:
+        return VARIATIONS[0]
+    return VARIATIONS[1 + (number - 1) % (len(VARIATIONS) - 1)]
+
+
+class _Runs:
+    """Counts runs and their time while a trial goes on."""
+
+    def __init__(self, run: Runner) -> None:
+        self._run = run
+        self.count = 0
+        self.milliseconds = 0
+
+    def __call__(self, request: RunRequest) -> Observation:
+        seen = self._run(request)
+        self.count += 1
+        self.milliseconds += seen.milliseconds
+        return seen
+
+
+def try_change(run: Runner, files: tuple[str, ...], repeat: int, limits: Limits) -> Trial:
+    """Run both states until the verdict stands; the head goes first.
+
+    ``limits.seconds`` bounds the first head run; later runs get ``time_limit``. ``repeat`` is at least 1.
+    """
+    runs = _Runs(run)
+    kept, excluded = files, ()
+    while True:
+        outcome = _round(runs, kept, excluded, repeat, limits)
+        if isinstance(outcome, Trial):
+            return replace(outcome, runs=runs.count, milliseconds=runs.milliseconds)
+        # A file that can't grade may have disturbed the others, so what is left is seen from the start.
+        excluded = (*excluded, *outcome)
+        left_out = {row.path for row in excluded}
+        kept = tuple(path for path in files if path not in left_out)
+
+
+def _round(
+    runs: _Runs, files: tuple[str, ...], excluded: tuple[ExcludedFile, ...], repeat: int, limits: Limits
+) -> Trial | tuple[ExcludedFile, ...]:
+    """Observe ``files``: a trial that ends here, or further files to leave out before looking again."""
+    first = runs(RunRequest(state=State.HEAD, files=files, limits=limits))
+    tight = replace(limits, seconds=time_limit((first,), limits.seconds))
+    fault = head_fault(first)
+    red = red_files(first, files)
+    if fault is not None or red:
+        return _head_is_red(runs, first, files, excluded, tight)
+    unseen = empty_files(first, files)
+    if unseen:
+        rows = tuple(
+            ExcludedFile(path=path, reason=Reason.COLLECTS_NOTHING, detail="no test in this file") for path in unseen
+        )
+        return _left_out(rows, (first,), (), files, excluded, tight)
+    heads, bases = [first], [runs(RunRequest(state=State.BASE, files=files, limits=tight))]
+    if base_is_green(bases, heads, files) or first.exit_code != 0:
+        return _trial(decide(heads, bases, files, excluded), heads, bases, tight)
+    for number in range(1, repeat):
+        ordered = files[::-1] if number % 2 else files
+        heads.append(runs(RunRequest(state=State.HEAD, files=ordered, limits=tight, variation=variation(number))))
+        shaky = _shaky(heads, files)
+        if shaky:
+            return _left_out(shaky, heads, bases, files, excluded, tight)
+        tight = replace(tight, seconds=max(tight.seconds, time_limit(heads, limits.seconds)))
+        if sum(base.ended == Ended.TIMEOUT for base in bases) < 2:
+            bases.append(runs(RunRequest(state=State.BASE, files=ordered, limits=tight, variation=variation(number))))
+    return _trial(decide(heads, bases, files, excluded), heads, bases, tight)
+
+
+def _shaky(heads: Sequence[Observation], files: tuple[str, ...]) -> tuple[ExcludedFile, ...]:
+    """Return the files that the last head run shows to be flaky; all of them when the run itself went wrong."""
+    fault = head_fault(heads[-1])
+    if fault is not None:
+        why = f"a repeat at the head went wrong: {fault[1]} ({heads[-1].variation or 'as recorded'})"
+        return tuple(ExcludedFile(path=path, reason=Reason.FLAKY, detail=why) for path in files)
+    return tuple(
+        ExcludedFile(path=path, reason=Reason.FLAKY, detail=why) for path, why in changing_files(heads, files).items()
+    )
+
+
+def _head_is_red(
+    runs: _Runs, head: Observation, files: tuple[str, ...], excluded: tuple[ExcludedFile, ...], limits: Limits
+) -> Trial | tuple[ExcludedFile, ...]:
+    """Tell the network, the environment and the head itself apart, with one more run of each kind."""
+    base = runs(RunRequest(state=State.BASE, files=files, limits=limits))
+    online = runs(RunRequest(state=State.HEAD, files=files, limits=limits, network=True))
+    fault = head_fault(head)
+    if fault is None:
+        rows = exclude_red(red_files(head, files), base, online)
+        return _left_out(rows, (head,), (base,), files, excluded, limits)
+    reason, detail = fault
+    if head_fault(online) is None and not red_files(online, files):
+        reason, detail = Reason.NEEDS_NETWORK, f"with the network denied: {detail}"
+    elif died_without_report(head) and died_without_report(base):
+        reason = Reason.ENVIRONMENT_FAILED
+        detail = f"the runner ends at both states before it tells of a test: {_last_line(head)}"
+    verdict = Verdict(reason=reason, detail=detail, files=files, excluded=excluded, lists=TestLists())
+    return _trial(verdict, (head,), (base,), limits)
+
+
+def _last_line(observation: Observation) -> str:
+    lines = [line.strip() for line in observation.output_tail.splitlines() if line.strip()]
+    return lines[-1][:300] if lines else f"exit code {observation.exit_code}, no output"
+
+
+def _left_out(
+    rows: tuple[ExcludedFile, ...],
+    heads: Sequence[Observation],
+    bases: Sequence[Observation],
+    files: tuple[str, ...],
+    excluded: tuple[ExcludedFile, ...],
+    limits: Limits,
+) -> Trial | tuple[ExcludedFile, ...]:
+    """Return ``rows`` when graded files are left, else the trial that ends for want of any."""
+    if len(rows) < len(files):
+        return rows
+    together = (*excluded, *rows)
+    reason, detail = refusal(together)
+    every = tuple(dict.fromkeys((*files, *(row.path for row in excluded))))
+    lists = test_lists(heads, bases, every) if bases else TestLists()
+    verdict = Verdict(reason=reason, detail=detail, files=(), excluded=together, lists=lists)
+    return _trial(verdict, heads, bases, limits)
+
+
+def _trial(verdict: Verdict, heads: Sequence[Observation], bases: Sequence[Observation], limits: Limits) -> Trial:
+    return Trial(verdict=verdict, heads=tuple(heads), bases=tuple(bases), limits=limits, runs=0, milliseconds=0)
