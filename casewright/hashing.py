@@ -1,7 +1,7 @@
 """Canonical JSON bytes and the digests over them, files and trees.
 
 A digest is written ``sha256:<64 hex digits>``. The canonical bytes of a value are its JSON with keys sorted
-recursively, no whitespace, UTF-8 and no final newline: the bytes that ``jq -cjS .`` prints. Tools differ on floats, large
+recursively, no whitespace, UTF-8, no final newline: what ``jq -cjS .`` prints. Tools differ on floats, large
 integers, DEL, lone surrogates and keys beyond ASCII, so those are refused, when read and when written.
 """
 
@@ -138,8 +138,8 @@ def read_json(data: bytes, name: str) -> object:
     """Read one JSON document strictly; ``name`` is what errors call it.
 
     Raises ``InvalidInputError`` for whatever two readers could understand differently: a byte order mark, bytes that
-    are not UTF-8, a repeated key, a float, NaN, minus zero, an integer beyond 2^53-1, DEL, a lone surrogate, a key beyond
-    ASCII, data after the end, nesting deeper than ``DEEPEST``.
+    are not UTF-8, a repeated key, a float, NaN, minus zero, an integer beyond 2^53-1, DEL, a lone surrogate, a key
+    beyond ASCII, data after the end, nesting deeper than ``DEEPEST``.
     """
     if data.startswith(b"\xef\xbb\xbf"):
         raise InvalidInputError(f"{name} begins with a byte order mark", "save it as UTF-8 without one")

@@ -8,9 +8,10 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from casewright.errors import InfrastructureError
 from casewright.store import DOWNLOADS, ENVIRONMENTS, Store
@@ -124,7 +125,7 @@ def _file_name(repository: str) -> str:
 
 def _files(tree: Path) -> frozenset[bytes]:
     root = os.fsencode(tree)
-    found = set()
+    found: set[bytes] = set()
     for parent, folders, names in os.walk(root):
         found.update(os.path.join(parent, name) for name in names)  # noqa: PTH118 - bytes
         found.update(
@@ -166,6 +167,9 @@ def _read_record(folder: Path) -> Environment:
         if plain.pop("schema") != RECORD_SCHEMA:
             raise InfrastructureError(f"the stored environment {folder.name} was made by another version", _PRUNE)
         runtime = plain.pop("runtime")
+        values: dict[str, Any] = {
+            name: tuple(value) if isinstance(value, list) else value for name, value in plain.items()
+        }
         return Environment(
             folder=folder,
             runtime=Runtime(
@@ -174,7 +178,7 @@ def _read_record(folder: Path) -> Environment:
                 executable=Path(runtime["executable"]),
                 prefix=Path(runtime["prefix"]),
             ),
-            **{name: tuple(value) if isinstance(value, list) else value for name, value in plain.items()},
+            **values,
         )
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise InfrastructureError(f"the stored environment {folder.name} is damaged: {error}", _PRUNE) from error
@@ -187,8 +191,3 @@ def overlay_of(environment: Environment) -> Path | None:
     """Return the folder of what set-up generated in the tree, or None when it generated nothing."""
     folder = environment.folder / "overlay"
     return folder if folder.is_dir() else None
-
-
-def timings(environment: Environment) -> Mapping[str, int]:
-    """Return how long the build took, in whole milliseconds, as the benchmark and the estimate read it."""
-    return {"build_milliseconds": environment.build_milliseconds}

@@ -26,7 +26,7 @@ from miner.verdict import (
     test_lists,
 )
 
-# What is varied from the second run on. The zones lie a day apart; the seeds are fixed so that a verdict can be repeated.
+# What is varied from the second run on. The zones lie a day apart; fixed seeds, so that a verdict can be repeated.
 VARIATIONS: Final[tuple[Mapping[str, str], ...]] = (
     {},
     {"hash_seed": "1", "time_zone": "Pacific/Kiritimati"},
@@ -104,7 +104,8 @@ def try_change(run: Runner, files: tuple[str, ...], repeat: int, limits: Limits)
     ``limits.seconds`` bounds the first head run; later runs get ``time_limit``. ``repeat`` is at least 1.
     """
     runs = _Runs(run)
-    kept, excluded = files, ()
+    kept = files
+    excluded: tuple[ExcludedFile, ...] = ()
     while True:
         outcome = _round(runs, kept, excluded, repeat, limits)
         if isinstance(outcome, Trial):

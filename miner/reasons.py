@@ -1,6 +1,6 @@
 """Every reason that a change or a candidate can be refused for: a stable code, its stage and a sentence.
 
-The docs' table is generated from this file, and a test holds it current. Codes are tried in the order that they stand in.
+The docs' table is generated from this file, and a test holds it current. Codes are tried in the order of this file.
 """
 
 from __future__ import annotations

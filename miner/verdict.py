@@ -51,7 +51,7 @@ def results(observation: Observation) -> Mapping[str, TestResult]:
 
 
 def red_files(observation: Observation, files: Iterable[str]) -> dict[str, str]:
-    """Return the files that are red in a run, each with its evidence: a file that can't be loaded, or a test that fails."""
+    """Return the files that are red in a run, each with its evidence: what keeps it from loading, or a failing test."""
     red = {path: f"can't be loaded: {why}" for path, why in observation.reading.broken_files.items()}
     for test in observation.reading.tests:
         if test.outcome in RED and test.file not in red:
@@ -97,7 +97,7 @@ def passes_at_head(heads: Sequence[Observation], files: Iterable[str]) -> dict[s
 
 
 def changing_files(heads: Sequence[Observation], files: Iterable[str]) -> dict[str, str]:
-    """Return the files with a test (or their loading) whose outcome differs between head runs, each with its evidence."""
+    """Return the files with a test (or their loading) that differs between head runs, each with its evidence."""
     changing: dict[str, str] = {}
     first = results(heads[0])
     for head in heads[1:]:
