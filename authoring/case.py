@@ -1,0 +1,330 @@
+"""The case: what one benchmark case pins, asks, runs and shows, in the key order of ``cases/<id>.yaml``.
+
+These are strict models: unknown keys, wrong types, short ids and floats are refused, and the JSON Schemas are made from
+them. Build one with keyword arguments (tuples for lists), or read one with ``authoring.draft.load_draft``. Rules that
+join several fields stand in ``authoring.consistency``, which a library's check uses too.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from authoring.consistency import record_digest
+from casewright.hashing import LARGEST_INTEGER
+from execution.observation import FailsBy
+
+CASE_SCHEMA: Final = "casewright.case/v1"
+UNCATEGORISED = "uncategorised"
+
+# One text for all readers: DEL and lone surrogates have no canonical JSON, and a line holds no control character.
+_DAY = "[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])"
+Slug = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]*$", max_length=200)]
+Code = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]*$")]
+RepositoryId = Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+)*$")]
+ObjectId = Annotated[str, Field(pattern=r"^([0-9a-f]{40}|[0-9a-f]{64})$")]
+Hex64 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+Digest = Annotated[str, Field(pattern=r"^sha256:[0-9a-f]{64}$")]
+Day = Annotated[str, Field(pattern=f"^{_DAY}$")]
+Moment = Annotated[str, Field(pattern=f"^{_DAY}T([01][0-9]|2[0-3]):[0-5][0-9]:([0-5][0-9]|60)Z$")]
+Line = Annotated[str, Field(pattern=r"^[^\x00-\x1f\x7f]*$")]
+FullLine = Annotated[str, Field(pattern=r"^[^\x00-\x1f\x7f]+$")]
+Prose = Annotated[str, Field(pattern=r"^[^\x00-\x08\x0b-\x1f\x7f-\x9f]*$")]
+Text = Annotated[str, Field(pattern=r"^[^\x7f]*$")]
+Command = Annotated[str, Field(pattern=r"^[^\x00\x7f]+$")]
+RelativePath = Annotated[str, Field(pattern=r"^[^\x00\x7f/][^\x00\x7f]*$")]
+Url = Annotated[str, Field(pattern=r"^[^\x00-\x20\x7f]+$")]
+Count = Annotated[int, Field(ge=0, le=LARGEST_INTEGER)]
+Positive = Annotated[int, Field(ge=1, le=LARGEST_INTEGER)]
+Whole = Annotated[int, Field(ge=-LARGEST_INTEGER, le=LARGEST_INTEGER)]
+
+
+class Record(BaseModel):
+    """Base of every part of a case: strict, closed and immutable."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class Style(StrEnum):
+    """How a change landed on its branch."""
+
+    MERGE = "merge"
+    SQUASH = "squash"
+    REBASE = "rebase"
+    DIRECT = "direct"
+
+
+class ReviewState(StrEnum):
+    """Whether a person has read the case (``verified``) or a tool alone has written it (``auto``)."""
+
+    AUTO = "auto"
+    VERIFIED = "verified"
+
+
+class Mode(StrEnum):
+    """How a candidate is graded: by each test, or by the exit code alone where the user asked for that."""
+
+    PER_TEST = "per-test"
+    EXIT_CODE = "exit-code"
+
+
+class NetworkUse(StrEnum):
+    """What the environment needs the network for. Tests never have it."""
+
+    SET_UP_ONLY = "set-up only"
+    NEVER = "never"
+
+
+class Landing(Record):
+    """How the change landed, and in one sentence how that was decided."""
+
+    style: Style
+    decided_by: Line
+
+
+class PullRequest(Record):
+    """The pull request that brought the change."""
+
+    url: Url
+    number: Positive
+    title: Line
+    merged_at: Moment | None
+
+
+class Issue(Record):
+    """An issue that the change answers. Never candidate-visible unless a person copies from it."""
+
+    url: Url
+    number: Positive
+    title: Line
+    body: Text
+    labels: tuple[Line, ...]
+    created: Moment
+
+
+class TextFrom(Record):
+    """A text that the task was drafted from, and how many of its sentences went in."""
+
+    source: Line
+    sentences: Count
+
+
+class Source(Record):
+    """Where the change comes from: addresses, dates (UTC), licence (an SPDX expression; null when unknown), texts.
+
+    ``proposed_by`` says what brought the change forward: ``mine``, ``add-case``, an importer's name.
+    """
+
+    commit_url: Url | None
+    authored: Moment
+    committed: Moment
+    licence: FullLine | None
+    pull_request: PullRequest | None
+    issues: tuple[Issue, ...]
+    text_from: tuple[TextFrom, ...]
+    proposed_by: Line
+
+
+class Runtime(Record):
+    """An interpreter and its exact version, such as ``python`` ``3.12.1``."""
+
+    name: FullLine
+    version: FullLine
+
+
+class Environment(Record):
+    """How a stranger makes the environment in a plain clone: ``setup`` is run by ``sh``, one command after another.
+
+    ``era`` is 64 hex digits over all that decides it, ``dependencies`` the exact versions that it held.
+    """
+
+    runtime: Runtime
+    era: Hex64
+    setup: tuple[Command, ...]
+    dependencies: tuple[FullLine, ...]
+    network: NetworkUse
+
+
+class ExcludedFile(Record):
+    """A graded file that is left out as a grader: a reason's code and the evidence."""
+
+    path: RelativePath
+    reason: Code
+    detail: Text
+
+
+class FailureRow(Record):
+    """How one fail-to-pass test fails at the base."""
+
+    id: Text
+    how: FailsBy
+
+
+class Limits(Record):
+    """The envelope of one run, the same when a case is admitted and when a candidate is graded."""
+
+    seconds: Positive
+    memory_mb: Positive
+    processes: Positive
+    output_mb: Positive
+    disk_mb: Positive
+
+
+class Grading(Record):
+    """Evaluator-side: the test part, the commands and which tests decide. Paths are from the clone's root.
+
+    ``apply`` runs at the clone's root, ``check`` in ``directory``. Test ids are the runner's own, verbatim.
+    """
+
+    mode: Mode
+    files: Annotated[tuple[RelativePath, ...], Field(min_length=1)]
+    support_files: tuple[RelativePath, ...]
+    excluded_files: tuple[ExcludedFile, ...]
+    apply: Command
+    check: Command
+    resolved_when: FullLine
+    fail_to_pass: tuple[Text, ...]
+    pass_to_pass: tuple[Text, ...]
+    fails_by: tuple[FailureRow, ...]
+    skipped_at_head: tuple[Text, ...]
+    unstable_at_base: tuple[Text, ...]
+    limits: Limits
+    directory: RelativePath
+
+
+class Counts(Record):
+    """How many tests ended how in one run."""
+
+    passed: Count
+    failed: Count
+    error: Count
+    skipped: Count
+    xfailed: Count
+    xpassed: Count
+    todo: Count
+
+
+class State(Record):
+    """What was seen of one state: the runner's summary verbatim, and the telling error (or null).
+
+    ``seconds`` is the slowest repeat in whole milliseconds: entries hold no floats.
+    """
+
+    summary: Text
+    counts: Counts
+    error: Text | None
+    exit_code: Whole
+    repeats: Positive
+    seconds: Count
+
+
+class Network(Record):
+    """Which sandbox denied the network while tests ran, and what a program inside saw when it tried to reach out."""
+
+    sandbox: FullLine
+    probe: FullLine
+
+
+class Verification(Record):
+    """The proof: what was seen at base and head, on which day (UTC), with what, and that the record was reproduced."""
+
+    date: Day
+    base: State
+    head: State
+    runtime: FullLine
+    runner: FullLine
+    platform: FullLine
+    network: Network
+    reproduced: bool
+    record_digest: Digest
+    tool: FullLine
+
+
+class Size(Record):
+    """How large the change is: files and changed lines of the rest part, and the number of graded tests."""
+
+    files: Count
+    lines: Count
+    tests: Count
+
+
+class Waiver(Record):
+    """A finding of ``lint`` that a person lets stand, and why; it lapses when the text that it names changes."""
+
+    code: Code
+    text: Text
+    reason: FullLine
+
+
+class Review(Record):
+    """Who read the case and when; ``task_digest`` names the task text that was read."""
+
+    state: ReviewState
+    by: FullLine | None
+    date: Day | None
+    task_digest: Digest | None
+    waivers: tuple[Waiver, ...]
+
+
+class Case(Record):
+    """One draft, its keys in file order. ``schema`` and ``hints`` may be left out when building."""
+
+    model_config = ConfigDict(title="casewright case")
+
+    schema_: Annotated[Literal["casewright.case/v1"], Field(alias="schema")] = CASE_SCHEMA
+    id: Slug
+    case_version: Positive
+    repository_id: RepositoryId
+    repository_url: Url
+    base_commit: ObjectId
+    grading_commit: ObjectId
+    landing: Landing
+    source: Source
+    language: FullLine
+    category: FullLine
+    task: Prose
+    hints: Prose | None = None
+    environment: Environment
+    grading: Grading
+    verification: Verification
+    size: Size
+    review: Review
+
+
+UNREVIEWED = Review(state=ReviewState.AUTO, by=None, date=None, task_digest=None, waivers=())
+
+
+def to_plain(record: Record) -> dict[str, Any]:
+    """Return a case, or a part of one, as plain JSON values with its keys in file order."""
+    return record.model_dump(mode="json", by_alias=True)
+
+
+def with_record_digest(case: Case) -> Case:
+    """Return the case with the digest that its record has now; what a builder calls last."""
+    verification = case.verification.model_copy(update={"record_digest": record_digest(to_plain(case))})
+    return case.model_copy(update={"verification": verification})
+
+
+def new_id(repository_id: str, head: str, pull_request: int | None = None, taken: frozenset[str] = frozenset()) -> str:
+    """Return a case id: ``<name>-pr<N>`` or ``<name>-<first 10 of head>``, with the owner before it when it is taken.
+
+    ``repository_id`` is ``owner/name``. When the name with the owner is taken too, a number is added.
+    """
+    owner, _, name = repository_id.rpartition("/")
+    tail = f"pr{pull_request}" if pull_request is not None else head[:10]
+    plain = _slug(f"{name}-{tail}")
+    if plain not in taken:
+        return plain
+    owned = _slug(f"{owner}-{name}-{tail}") if owner else plain
+    number = 2
+    chosen = owned
+    while chosen in taken:
+        chosen, number = f"{owned}-{number}", number + 1
+    return chosen
+
+
+def _slug(text: str) -> str:
+    kept = "".join(letter if letter.isascii() and letter.isalnum() else "-" for letter in text.lower())
+    return "-".join(part for part in kept.split("-") if part)[:190] or "case"

@@ -1,0 +1,80 @@
+"""The apply command, run by a real ``sh``."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from authoring.apply_command import apply_command, shell_word
+
+BASE = "a" * 40
+HEAD = "b" * 40
+
+
+def test_one_file_gives_exactly_the_documented_command() -> None:
+    assert apply_command(BASE, HEAD, [b"tests/test_a.py"]) == (
+        "git --literal-pathspecs diff-tree -r -p --binary --full-index --no-renames --no-ext-diff --no-textconv "
+        f"--no-color -U3 --src-prefix=a/ --dst-prefix=b/ {BASE} {HEAD} -- 'tests/test_a.py' > ../test-part.patch"
+        " && git apply --whitespace=nowarn ../test-part.patch"
+    )
+
+
+def test_paths_are_sorted_by_bytes_and_named_once() -> None:
+    command = apply_command(BASE, HEAD, ["é".encode(), b"b", b"a/z", b"b"])
+    assert "-- 'a/z' 'b' 'é' >" in command
+
+
+@pytest.mark.parametrize(
+    "name",
+    [b"it's", b"a b", b"-n", b"$HOME", b"`id`", b"a\nb", b"-a\\n%s\nb'c", b"\n\nx", b"a\n", b"caf\xe9", b"a\\c\nb"],
+)
+def test_sh_gives_the_name_back(name: bytes) -> None:
+    assert _through_sh(name) == name
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.binary(min_size=1, max_size=12).filter(lambda name: b"\0" not in name))
+def test_sh_gives_any_name_back(name: bytes) -> None:
+    assert _through_sh(name) == name
+
+
+def test_the_command_stays_on_one_line_unless_a_name_ends_in_a_newline() -> None:
+    assert "\n" not in shell_word(b"a\nb\nc")
+
+
+def test_the_command_applies_oddly_named_files(tmp_path: Path) -> None:
+    repo = tmp_path / "repo"
+    repo.mkdir()
+    names = ["tests/a 'b'.txt", "tests/new\nline.txt", "tests/[x]*.txt", "tests/\\n.txt"]
+    _git(repo, "init", "-q")
+    base = _commit(repo, dict.fromkeys([*names, "src.txt", "tests/x.txt"], "one\n"))
+    head = _commit(repo, dict.fromkeys([*names, "src.txt", "tests/x.txt"], "two\n"))
+    _git(repo, "checkout", "-q", base)
+    subprocess.run(["sh", "-ec", apply_command(base, head, [name.encode() for name in names])], cwd=repo, check=True)
+    changed = subprocess.run(["git", "diff", "--name-only", "-z"], cwd=repo, check=True, capture_output=True).stdout
+    assert sorted(changed.rstrip(b"\0").split(b"\0")) == sorted(name.encode() for name in names)
+
+
+def _through_sh(name: bytes) -> bytes:
+    script = b"printf '%s.' " + shell_word(name).encode("utf-8", "surrogateescape")
+    return subprocess.run([b"sh", b"-c", script], check=True, capture_output=True).stdout[:-1]
+
+
+def _git(repo: Path, *arguments: str) -> str:
+    identity = ["-c", "user.name=Dev", "-c", "user.email=dev@example.com"]
+    ran = subprocess.run(["git", *identity, *arguments], cwd=repo, check=True, capture_output=True, text=True)
+    return ran.stdout.strip()
+
+
+def _commit(repo: Path, files: dict[str, str]) -> str:
+    for name, text in files.items():
+        path = repo / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+    _git(repo, "add", "-A")
+    _git(repo, "commit", "-q", "-m", "a change")
+    return _git(repo, "rev-parse", "HEAD")
