@@ -97,7 +97,7 @@ def environment(
 
     def make(staging: Path) -> None:
         started = time.monotonic()
-        with store.scratch() as work, store.shared(DOWNLOADS, _file_name(repository)) as cache:
+        with store.scratch() as work, store.shared(DOWNLOADS, download_key(repository)) as cache:
             tree = work / "tree"
             export_head(tree)
             before = _files(tree)
@@ -119,7 +119,8 @@ def environment_key(recipe: Recipe) -> str:
     return hashlib.sha256(f"{recipe.era()}\n{recipe.date}\n".encode()).hexdigest()
 
 
-def _file_name(repository: str) -> str:
+def download_key(repository: str) -> str:
+    """Return the store's key of a repository's download cache, from its id or url."""
     return hashlib.sha256(repository.encode("utf-8", "surrogateescape")).hexdigest()[:32]
 
 

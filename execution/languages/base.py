@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
 from execution.observation import ReportReading
-from execution.recipe import Environment, Recipe
+from execution.recipe import Environment, Recipe, Runtime
 from execution.sandbox import Mount, SandboxOutcome
 
 
@@ -126,6 +126,10 @@ class Language(Protocol):
         """What a run needs besides the tree: the environment and the runtime, read-only."""
         ...
 
+    def runtime_mounts(self, runtime: Runtime) -> tuple[Mount, ...]:
+        """What makes the runtime's own commands (``python3.12``, ``node``) visible inside, and nothing else."""
+        ...
+
     def env(self, environment: Environment, variation: Mapping[str, str]) -> Mapping[str, str]:
         """The environment variables of a test run. ``variation`` may hold ``hash_seed`` and ``time_zone``."""
         ...
@@ -141,7 +145,3 @@ class Language(Protocol):
     def read_recorded(self, check: Check, report: bytes, output: bytes) -> ReportReading:
         """Read what ``Check.command`` left at ``report_file`` (or printed); an id that it can't tell is left out."""
         ...
-
-
-LanguageTable = Mapping[str, Language]
-Opener = Callable[[], TreeReader]

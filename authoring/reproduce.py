@@ -1,0 +1,205 @@
+"""The recorded shell commands, run by ``sh`` in a fresh plain clone: set-up, apply and check at base, check at head.
+
+Source of the rule: the project's verdict specification, section 7. What is published is what was run here. Strangers'
+code writes to the clone, so after the clone was made nothing but the sandbox touches it.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import stat
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from casewright.repository import Repository
+from casewright.store import DOWNLOADS, Store
+from execution.build import BUILD_LIMITS, download_key
+from execution.languages.base import Check, Language
+from execution.observation import Observation, Outcome, ReportReading
+from execution.recipe import Runtime
+from execution.sandbox import (
+    CACHE_DIR,
+    CASE_DIR,
+    TREE_DIR,
+    Ended,
+    Limits,
+    Mount,
+    Sandbox,
+    SandboxOutcome,
+    SandboxRequest,
+)
+
+_PRISTINE = "../.pristine"
+# The set-up's state is copied, since neither `git clean` nor a second set-up gives it back byte for byte.
+_KEEP = f"cp -a . {_PRISTINE}"
+_LARGEST_REPORT = 256 * 1024**2
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Recorded:
+    """The commands of a case and what was seen when it was admitted; ``directory`` is where the check runs."""
+
+    url: str
+    base: str
+    grading: str
+    setup: tuple[str, ...]
+    apply: str
+    check: Check
+    directory: str
+    runtime: Runtime
+    limits: Limits
+    base_seen: Observation
+    head_seen: Observation
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Reproduction:
+    """``difference`` is empty when both states gave what was recorded, else one sentence with the evidence."""
+
+    difference: str
+    milliseconds: int
+
+
+def reproduce(
+    recorded: Recorded, repository: Repository, language: Language, sandbox: Sandbox, store: Store
+) -> Reproduction:
+    """Run a case's commands in a fresh plain clone and compare with the record.
+
+    Raises ``InfrastructureError``, ``SandboxUnavailableError`` and ``RepositoryError``: neither is a difference.
+    """
+    with store.scratch() as work, store.shared(DOWNLOADS, download_key(recorded.url)) as cache:
+        case = work / "case"
+        case.mkdir()
+        repository.plain_clone(recorded.url, case / "repo", recorded.base)
+        steps = _Steps(recorded=recorded, language=language, sandbox=sandbox, case=case, cache=cache)
+        difference = steps.set_up() or steps.base() or steps.head()
+    return Reproduction(difference=difference, milliseconds=steps.milliseconds)
+
+
+class _Steps:
+    """The steps of one reproduction; each returns a difference, or an empty text."""
+
+    def __init__(self, *, recorded: Recorded, language: Language, sandbox: Sandbox, case: Path, cache: Path) -> None:
+        self._recorded = recorded
+        self._language = language
+        self._sandbox = sandbox
+        self._case = case
+        self._cache = cache
+        self.milliseconds = 0
+
+    def set_up(self) -> str:
+        for number, command in enumerate((*self._recorded.setup, _KEEP), start=1):
+            outcome = self._run(command, TREE_DIR, BUILD_LIMITS, network=True)
+            if outcome.ended != Ended.EXITED or outcome.exit_code != 0:
+                return f"set-up command {number} ended with {outcome.exit_code}: {last_lines(outcome.output)}"
+        return ""
+
+    def base(self) -> str:
+        outcome = self._run(self._recorded.apply, TREE_DIR, self._recorded.limits)
+        if outcome.exit_code != 0:
+            return f"the apply command ended with {outcome.exit_code}: {last_lines(outcome.output)}"
+        return self._check("base", self._recorded.base_seen)
+
+    def head(self) -> str:
+        # The old tree stays the working directory of nobody: each step is a sandbox of its own.
+        swap = f"cd .. && rm -rf repo && mv {PurePosixPath(_PRISTINE).name} repo && cd repo"
+        checkout = (
+            f"git -c advice.detachedHead=false checkout -q --force --detach {shlex.quote(self._recorded.grading)}"
+        )
+        outcome = self._run(f"{swap} && {checkout}", TREE_DIR, self._recorded.limits)
+        if outcome.exit_code != 0:
+            return f"the grading commit could not be checked out: {last_lines(outcome.output)}"
+        return self._check("head", self._recorded.head_seen)
+
+    def _check(self, state: str, seen: Observation) -> str:
+        check = self._recorded.check
+        report = self._case / "repo" / check.report_file
+        directory = str(PurePosixPath(TREE_DIR) / self._recorded.directory)
+        outcome = self._run(check.command, directory, self._recorded.limits)
+        data = read_report(report) if check.report_file else b""
+        reading = self._language.read_recorded(check, data, outcome.output)
+        difference = compare(seen, outcome, reading)
+        return f"{state}: {difference}" if difference else ""
+
+    def _run(self, command: str, cwd: str, limits: Limits, *, network: bool = False) -> SandboxOutcome:
+        runtime = self._recorded.runtime
+        mounts = [Mount(source=self._case, target=CASE_DIR, writable=True)]
+        mounts.append(Mount(source=self._cache, target=CACHE_DIR, writable=True))
+        mounts += self._language.runtime_mounts(runtime)
+        outcome = self._sandbox.run(
+            SandboxRequest(
+                argv=("sh", "-c", command),
+                cwd=cwd,
+                env=_stranger(network=network),
+                mounts=tuple(mounts),
+                network=network,
+                limits=limits,
+            )
+        )
+        self.milliseconds += outcome.milliseconds
+        return outcome
+
+
+def _stranger(*, network: bool) -> Mapping[str, str]:
+    """Return what a stranger's shell has, with the installers' caches where this repository's downloads are."""
+    plain = {"LC_ALL": "C.UTF-8", "TZ": "UTC"}
+    if not network:
+        return plain
+    return {
+        **plain,
+        "PIP_CACHE_DIR": f"{CACHE_DIR}/pip",
+        "PIP_DISABLE_PIP_VERSION_CHECK": "1",
+        "npm_config_cache": f"{CACHE_DIR}/npm",
+        "npm_config_update_notifier": "false",
+    }
+
+
+def read_report(path: Path) -> bytes:
+    """Return a report's bytes; nothing when it is no plain file (a link would lead out) or absurdly large."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return b""
+    with os.fdopen(handle, "rb") as file:
+        state = os.fstat(file.fileno())
+        if not stat.S_ISREG(state.st_mode) or state.st_size > _LARGEST_REPORT:
+            return b""
+        return file.read()
+
+
+def compare(seen: Observation, outcome: SandboxOutcome, reading: ReportReading) -> str:
+    """Return in one sentence how a recorded run differs from what was seen at admission; empty when it does not.
+
+    Exit codes, the outcome of each id that the report carries unambiguously, and the number of red and of passed tests
+    must be equal; durations never matter.
+    """
+    if outcome.ended != seen.ended:
+        return f"the run ended by {outcome.ended.value}, recorded is {seen.ended}"
+    if outcome.ended != Ended.EXITED:
+        return ""
+    if outcome.exit_code != seen.exit_code:
+        return f"exit code {outcome.exit_code}, recorded is {seen.exit_code}: {last_lines(outcome.output)}"
+    recorded = {test.id: test.outcome for test in seen.reading.tests}
+    for test in reading.tests:
+        if test.id not in recorded:
+            return f"{test.id} is in no record"
+        if kind(test.outcome) != kind(recorded[test.id]):
+            return f"{test.id} {test.outcome.value}, recorded is {recorded[test.id].value}: {test.message}"
+    if seen.reading.whole and seen.reading.tests and not reading.whole:
+        return f"the report is not whole: {reading.breach}"
+    return ""
+
+
+def kind(outcome: Outcome) -> str:
+    """Return what a report of any format can tell of an outcome: passed, red or neither."""
+    if outcome in {Outcome.FAILED, Outcome.ERROR}:
+        return "red"
+    return "passed" if outcome is Outcome.PASSED else "neither"
+
+
+def last_lines(output: bytes, count: int = 6) -> str:
+    """Return the last lines of an output as one line of text for people."""
+    lines = [line.strip() for line in output.decode("utf-8", "replace").splitlines() if line.strip()]
+    return " | ".join(lines[-count:])[:1000]

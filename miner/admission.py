@@ -1,0 +1,177 @@
+"""One change judged: environment, both states observed, a verdict with its evidence.
+
+A change is judged by a request of pure data and gives an outcome of pure data, so that an executor of any kind can
+carry it. What the request's paths and ids are looked up in (repository, store, sandbox) is in ``Tools``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from casewright.errors import InfrastructureError
+from casewright.repository import PatchRefusedError, Repository
+from casewright.store import Store
+from execution.build import BuildRefusedError, environment
+from execution.languages import LANGUAGES
+from execution.languages.base import Check, Language, PlanRequest, Refusal
+from execution.observation import Observation
+from execution.recipe import Environment, Recipe
+from execution.run import observe_once
+from execution.sandbox import Limits, Probe, Sandbox
+from execution.sandboxes import probe
+from miner.judgement import ExcludedFile
+from miner.observe import RunRequest, State, Trial, try_change
+from miner.reasons import Reason
+from miner.verdict import TestLists
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AdmissionRequest:
+    """A change whose shape is right and whose environment is planned. Paths of the test part are bytes."""
+
+    base: str
+    head: str
+    graded: tuple[str, ...]
+    test_part: tuple[bytes, ...]
+    recipe: Recipe
+    repeat: int = 3
+    limits: Limits = field(default_factory=Limits)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Tools:
+    """What a judgement works with; all of it may be used by several threads at once."""
+
+    repository: Repository
+    repository_id: str
+    sandbox: Sandbox
+    store: Store
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Evidence:
+    """What is known of a judged change. ``trial``, ``environment`` and ``check`` are None when it came to no run."""
+
+    reason: Reason | None
+    detail: str
+    files: tuple[str, ...]
+    excluded: tuple[ExcludedFile, ...] = ()
+    lists: TestLists = field(default_factory=TestLists)
+    built: bool = False
+    trial: Trial | None = None
+    environment: Environment | None = None
+    check: Check | None = None
+    probe: Probe | None = None
+
+
+def plan(
+    repository: Repository, base: str, head: str, graded: tuple[str, ...], overrides: Mapping[str, str]
+) -> tuple[Recipe, tuple[str, ...]] | Refusal:
+    """Choose a language and a recipe for a change; return it with the graded files that its runner collects.
+
+    ``graded`` are the test files of the change that exist at the head. Runs nothing. Of several languages the one
+    with most files is taken; the others' files support it.
+    """
+    head_tree = repository.tree(head)
+    claimed = {name: language.graded_files(graded, head_tree) for name, language in LANGUAGES.items()}
+    name = max(claimed, key=lambda name: len(claimed[name]))
+    if not claimed[name]:
+        return Refusal(code=Reason.UNKNOWN_LANGUAGE, detail=f"no rule runs {graded[0]}")
+    facts = repository.commit(head)
+    recipe = LANGUAGES[name].plan(
+        PlanRequest(
+            head=head_tree,
+            base=repository.tree(base),
+            base_commit=base,
+            head_commit=head,
+            graded=claimed[name],
+            date=facts.committer_time + 24 * 3600,
+            version=repository.describe(head),
+            overrides=overrides,
+        )
+    )
+    return recipe if isinstance(recipe, Refusal) else (recipe, claimed[name])
+
+
+def admit(request: AdmissionRequest, tools: Tools, say: Say) -> Evidence:
+    """Judge one change. ``say`` is told each stage in a few words.
+
+    Raises ``InfrastructureError`` and ``SandboxUnavailableError``: neither is a verdict.
+    """
+    language = LANGUAGES[request.recipe.language]
+    say("building the environment")
+    try:
+        with environment(
+            recipe=request.recipe,
+            language=language,
+            sandbox=tools.sandbox,
+            store=tools.store,
+            repository=tools.repository_id,
+            export_head=lambda folder: tools.repository.export(request.head, folder),
+        ) as built:
+            return _observe(request, tools, language, built, say)
+    except BuildRefusedError as refused:
+        return Evidence(reason=Reason(refused.refusal.code), detail=refused.refusal.detail, files=request.graded)
+
+
+def _observe(request: AdmissionRequest, tools: Tools, language: Language, built: Environment, say: Say) -> Evidence:
+    seen = probe(tools.sandbox)
+    if not seen.denied:
+        raise InfrastructureError(
+            f"the sandbox {seen.sandbox} does not deny the network: {seen.detail}", "see `casewright doctor`"
+        )
+    with tools.store.scratch() as work:
+        trees = {State.BASE: work / "base", State.HEAD: work / "head"}
+        tools.repository.export(request.head, trees[State.HEAD])
+        try:
+            tools.repository.export_with_test_part(request.base, request.head, request.test_part, trees[State.BASE])
+        except PatchRefusedError as refused:
+            return Evidence(
+                reason=Reason.TEST_PART_DOES_NOT_APPLY, detail=str(refused), files=request.graded, built=True
+            )
+
+        def run(wanted: RunRequest) -> Observation:
+            say(f"{wanted.state.value}{' with network' if wanted.network else ''}")
+            return _run(wanted, trees[wanted.state], request, tools, language, built)
+
+        trial = try_change(run, request.graded, request.repeat, request.limits)
+    verdict = trial.verdict
+    kept = verdict.files or request.graded
+    return Evidence(
+        reason=verdict.reason,
+        detail=verdict.detail,
+        files=kept,
+        excluded=verdict.excluded,
+        lists=verdict.lists,
+        built=True,
+        trial=trial,
+        environment=built,
+        check=language.check(request.recipe, kept),
+        probe=seen,
+    )
+
+
+def _run(
+    wanted: RunRequest,
+    tree: Path,
+    request: AdmissionRequest,
+    tools: Tools,
+    language: Language,
+    built: Environment,
+) -> Observation:
+    return observe_once(
+        sandbox=tools.sandbox,
+        language=language,
+        environment=built,
+        check=language.check(request.recipe, wanted.files),
+        files=wanted.files,
+        directory=request.recipe.directory,
+        tree=tree,
+        limits=wanted.limits,
+        variation=wanted.variation,
+        network=wanted.network,
+    )
