@@ -1,0 +1,85 @@
+"""A history as git prints it with ``git log --raw -z``, read field by field.
+
+Fields are counted, never recognised by a mark: a subject and a path may hold anything but NUL.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+_FIELDS = 6
+_FORMAT = "%H%x00%P%x00%T%x00%at%x00%ct%x00%s"
+
+
+class RawCommit(NamedTuple):
+    """One commit of a walk.
+
+    ``entries`` alternates git's raw line (``:100644 100644 OLD NEW M``) and the path it is about, sorted by path;
+    times are seconds since the epoch, 0 where git can't read the date.
+    """
+
+    id: bytes
+    parents: bytes
+    tree: bytes
+    author_time: int
+    committer_time: int
+    subject: bytes
+    entries: list[bytes]
+
+
+def log_arguments(
+    tip: str, exclude: tuple[str, ...], *, all_commits: bool, paths: Sequence[bytes]
+) -> list[str | bytes]:
+    """Return the arguments of the one ``git log`` behind a walk."""
+    # A path may have been lost in a merge and still be somebody's change: history is not simplified away.
+    which = ["--no-merges", "--full-history"] if all_commits else ["--first-parent", "-m"]
+    chosen: list[str | bytes] = [
+        "--literal-pathspecs", "log", "-z", "--raw", "--no-abbrev", "--no-renames", "--encoding=UTF-8", "--full-diff",
+        "--no-show-signature", "--no-color", "--no-notes", "--no-decorate", f"--format={_FORMAT}", *which, tip,
+        *(f"^{name}" for name in exclude), "--", *paths,
+    ]  # fmt: skip
+    return chosen
+
+
+def read_log(pieces: Iterable[bytes]) -> Iterator[RawCommit]:
+    """Read commits from the pieces of git's output, wherever they are cut."""
+    header: list[bytes] = []
+    entries: list[bytes] = []
+    at_path = False
+    for field in _fields(pieces):
+        if at_path:
+            entries.append(field)
+            at_path = False
+        elif len(header) < _FIELDS:
+            header.append(field)
+        elif field[:1] == b":" or field[:2] == b"\n:":
+            entries.append(field.lstrip(b"\n"))
+            at_path = True
+        else:
+            yield _record(header, entries)
+            header, entries = [field], []
+    if header:
+        yield _record(header, entries)
+
+
+def _fields(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    rest = b""
+    for piece in pieces:
+        fields = (rest + piece).split(b"\0") if rest else piece.split(b"\0")
+        rest = fields.pop()
+        yield from fields
+    if rest:
+        yield rest
+
+
+def _record(header: list[bytes], entries: list[bytes]) -> RawCommit:
+    commit, parents, tree, authored, committed, subject = header
+    return RawCommit(commit, parents, tree, _seconds(authored), _seconds(committed), subject, entries)
+
+
+def _seconds(text: bytes) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        return 0

@@ -1,0 +1,519 @@
+"""The git door: a repository opened for reading, its history, trees, patches and checkouts.
+
+Everything here is bytes until it is shown: paths, patches, subjects, messages. Commits, trees and blobs are named by
+full lowercase hex ids. ``open_source`` is the way in; several threads may share what it gives.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Lock
+from types import TracebackType
+from typing import NamedTuple, Self
+
+from casewright.errors import RepositoryError, SourceError, UsageError
+from casewright.git_command import Git, GitOutcome, run_network_git
+from casewright.git_log import RawCommit, log_arguments, read_log
+from casewright.git_source import (
+    Located,
+    cached_clone,
+    is_url,
+    locate,
+    make_private,
+    public_url,
+    repository_name,
+)
+from casewright.git_worktree import apply_patch, clone_plainly, export_tree, stand_in_settings
+from casewright.store import Store
+
+EMPTY_TREES: Mapping[str, str] = {
+    "sha1": "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
+    "sha256": "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321",
+}
+# The command that a case records (``grading.apply``): prefixes, context and ids forced, renames off.
+DIFF_COMMAND = (
+    "--literal-pathspecs", "diff-tree", "-r", "-p", "--binary", "--full-index", "--no-renames", "--no-ext-diff",
+    "--no-textconv", "--no-color", "-U3", "--src-prefix=a/", "--dst-prefix=b/",
+)  # fmt: skip
+_SYMLINK = "120000"
+_SUBMODULE = "160000"
+# Well below what Linux lets one command line hold.
+_ARGUMENT_BYTES = 1 << 20
+# Their patches are held in memory together.
+_PATCHES_AT_ONCE = 200
+
+
+class TreeEntry(NamedTuple):
+    """One entry of a tree: its mode as git writes it (six octal digits) and its object id."""
+
+    mode: str
+    id: str
+
+
+class LineCount(NamedTuple):
+    """Lines added and deleted in one file; both None where git calls the file binary."""
+
+    path: bytes
+    added: int | None
+    deleted: int | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Commit:
+    """One commit. Times are seconds since the epoch; ``message`` is UTF-8 as far as the commit's encoding is known."""
+
+    id: str
+    tree: str
+    parents: tuple[str, ...]
+    author_time: int
+    committer_time: int
+    message: bytes
+
+
+class Tree:
+    """The tree of a commit, read when first asked for. It satisfies ``execution.languages.base.TreeReader``."""
+
+    def __init__(self, repository: Repository, tree_id: str) -> None:
+        self.id = tree_id
+        self._repository = repository
+        self._entries: dict[bytes, TreeEntry] | None = None
+        self._paths: frozenset[bytes] | None = None
+
+    @property
+    def entries(self) -> Mapping[bytes, TreeEntry]:
+        """Every file, symlink and submodule by its path from the root."""
+        if self._entries is None:
+            self._entries = self._repository.list_tree(self.id)
+        return self._entries
+
+    @property
+    def paths(self) -> frozenset[bytes]:
+        """Every file and symlink; submodules are no blobs."""
+        if self._paths is None:
+            self._paths = frozenset(path for path, entry in self.entries.items() if entry.mode != _SUBMODULE)
+        return self._paths
+
+    def read(self, path: bytes) -> bytes | None:
+        """Return the bytes of a regular file as they are stored, or None (symlinks and submodules are none)."""
+        entry = self.entries.get(path)
+        if entry is None or entry.mode in {_SYMLINK, _SUBMODULE}:
+            return None
+        return self._repository.read_blob(entry.id)
+
+
+class Repository:
+    """A repository that is open for reading; close it, or use it in a ``with``.
+
+    ``source`` is what was given, without user info; ``remote_url`` what a stranger would clone, or an empty text;
+    ``notes`` are things that a user should be told once.
+    """
+
+    def __init__(self, *, source: str, git: Git, located: Located, scratch: Path, closing: ExitStack) -> None:
+        self.source = source
+        self.name = repository_name(source)
+        self.remote_url = ""
+        self.notes: tuple[str, ...] = ()
+        self.object_format = located.object_format
+        self.shallow = bool(located.shallow)
+        self.refs = located.refs
+        self._git = git
+        self._located = located
+        self._scratch = scratch
+        self._closing = closing
+        self._objects = git.objects()
+        self._numbers = itertools.count()
+        self._lock = Lock()
+        self._trees: dict[str, Tree] = {}
+        self._reachable: frozenset[str] | None = None
+        self._owed: set[str] = set()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Give back what is held: a child process, a private git folder, the lock on a cached clone."""
+        self._objects.close()
+        self._closing.close()
+
+    @property
+    def git_dir(self) -> Path:
+        """Our private git folder (bare, borrowing the source's objects); it goes when the repository is closed."""
+        return self._git.git_dir
+
+    @property
+    def empty_tree(self) -> str:
+        """The id of the tree without entries."""
+        return EMPTY_TREES[self.object_format]
+
+    # names and commits
+
+    def resolve(self, revision: str) -> str:
+        """Return the full id of the commit that a revision names; branches of ``origin`` are known by their bare name.
+
+        Raises ``UsageError`` naming what is unknown, ``SourceError`` when HEAD leads to a branch without a commit.
+        """
+        for name in (revision, f"refs/remotes/origin/{revision}"):
+            outcome = self._git.attempt("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
+            if outcome.code == 0:
+                return outcome.out.decode("ascii").strip()
+        if revision == "HEAD":
+            branches = ", ".join(sorted(self.branches())) or "none"
+            raise SourceError(f"HEAD of {self.source} leads to no commit", f"choose a branch; there are: {branches}")
+        raise UsageError(
+            f"{revision!r} names no commit of {self.source}",
+            "it is a shallow clone: git fetch --unshallow may bring it"
+            if self.shallow
+            else "see git branch -a, git tag",
+        )
+
+    def branches(self) -> tuple[str, ...]:
+        """Return the names of the source's branches."""
+        heads = (name.removeprefix(b"refs/heads/") for name in self.refs if name.startswith(b"refs/heads/"))
+        return tuple(name.decode("utf-8", "backslashreplace") for name in heads)
+
+    def commit(self, revision: str) -> Commit:
+        """Return one commit with its whole message."""
+        wanted = self.resolve(revision)
+        fields = self._git.run(
+            "log", "-1", "--no-walk", "--encoding=UTF-8", "--format=%T%x00%P%x00%at%x00%ct%x00%B", wanted
+        )
+        tree, parents, authored, committed, message = fields.split(b"\0", 4)
+        return Commit(
+            id=wanted,
+            tree=tree.decode("ascii"),
+            parents=tuple(parents.decode("ascii").split()),
+            author_time=_seconds(authored),
+            committer_time=_seconds(committed),
+            message=message.removesuffix(b"\n"),
+        )
+
+    def messages(self, base: str, head: str) -> tuple[bytes, ...]:
+        """Return the messages of the commits that ``head`` has and ``base`` has not, oldest first."""
+        found = self._git.run("log", "-z", "--reverse", "--encoding=UTF-8", "--format=%B", f"{base}..{head}")
+        return tuple(message for message in found.split(b"\0") if message)
+
+    def describe(self, revision: str) -> str:
+        """Return ``git describe --tags --long`` of a revision, or an empty text when no tag leads there."""
+        outcome = self._git.attempt("describe", "--tags", "--long", self.resolve(revision))
+        return outcome.out.decode("utf-8", "backslashreplace").strip() if outcome.code == 0 else ""
+
+    def is_ancestor(self, older: str, newer: str) -> bool:
+        """Say whether ``newer`` is ``older`` or follows it."""
+        return self._git.attempt("merge-base", "--is-ancestor", older, newer).code == 0
+
+    def merge_base(self, first: str, second: str) -> str:
+        """Return the best common ancestor of two commits, or an empty text."""
+        return self._git.attempt("merge-base", first, second).out.decode("ascii").strip()
+
+    def walk(
+        self,
+        tip: str,
+        *,
+        exclude: Sequence[str] = (),
+        all_commits: bool = False,
+        since: int | None = None,
+        until: int | None = None,
+        paths: Sequence[bytes] = (),
+    ) -> Iterator[RawCommit]:
+        """Yield commits from ``tip``, newest first, each with its raw difference to its first parent.
+
+        By default the first-parent line with merges; with ``all_commits`` every reachable commit that is no merge.
+        ``exclude`` are commits whose history is left out; ``since`` and ``until`` bound the committer time (seconds,
+        both ends included); ``paths`` choose commits that touch them, the difference stays whole. Commits without a
+        parent come too.
+        """
+        arguments = log_arguments(
+            self.resolve(tip), tuple(self.resolve(name) for name in exclude), all_commits=all_commits, paths=paths
+        )
+        for record in read_log(self._git.stream(*arguments)):
+            time = record.committer_time
+            if (since is None or time >= since) and (until is None or time <= until):
+                yield record
+
+    def fetch_ref(self, ref: str) -> str | None:
+        """Fetch one ref (``refs/pull/1/head``) of the source's url for this session; None when there is none.
+
+        Only our private git folder receives it.
+        """
+        url = self._located.origin or self.remote_url
+        outcome = run_network_git(
+            ["--git-dir", str(self.git_dir), "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--", url,
+             f"+{ref}:refs/casewright/fetched"],
+        )  # fmt: skip
+        return self.resolve("refs/casewright/fetched") if outcome.code == 0 else None
+
+    def reachable_in_plain_clone(self, commit: str) -> bool:
+        """Say whether a branch or a tag of the source leads to a commit, as it must for ``git clone`` to bring it."""
+        with self._lock:
+            if self._reachable is None:
+                found = self._git.run("rev-list", "--branches", "--tags")
+                self._reachable = frozenset(found.decode("ascii").split())
+        return commit in self._reachable
+
+    # trees and blobs
+
+    def tree(self, revision: str) -> Tree:
+        """Return the tree of a commit, or of a tree id."""
+        outcome = self._git.attempt("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{tree}}")
+        tree_id = outcome.out.decode("ascii").strip() or self.commit(revision).tree
+        with self._lock:
+            return self._trees.setdefault(tree_id, Tree(self, tree_id))
+
+    def list_tree(self, tree_id: str) -> dict[bytes, TreeEntry]:
+        """Return every file, symlink and submodule of a tree."""
+        entries = {}
+        for line in self._git.run("ls-tree", "-r", "-z", "--full-tree", tree_id).split(b"\0"):
+            if line:
+                facts, _, path = line.partition(b"\t")
+                mode, _, object_id = facts.decode("ascii").split(" ")
+                entries[path] = TreeEntry(mode, object_id)
+        return entries
+
+    def read_blob(self, object_id: str) -> bytes:
+        """Return the content of a blob. Raises ``RepositoryError`` when the repository does not hold it."""
+        content = self._objects.read(object_id)
+        if content is None and self._located.promisor:
+            self.fetch_blobs((object_id,))
+            content = self._objects.read(object_id)
+        if content is None:
+            raise RepositoryError(f"object {object_id} is not in {self.source}", "fetch it, or give a whole clone")
+        return content
+
+    def small_blobs(self, object_ids: Iterable[str], limit: int) -> dict[str, bytes]:
+        """Return the content of those blobs that hold at most ``limit`` bytes; others are left out."""
+        wanted = sorted(set(object_ids))
+        self.fetch_blobs(wanted)
+        sizes = self._git.run("cat-file", "--batch-check", stdin="".join(f"{name}\n" for name in wanted).encode())
+        small = {}
+        for line in sizes.decode("ascii", "replace").splitlines():
+            words = line.split()
+            if len(words) == 3 and words[1] == "blob" and int(words[2]) <= limit:
+                small[words[0]] = self.read_blob(words[0])
+        return small
+
+    def fetch_blobs(self, object_ids: Iterable[str]) -> None:
+        """Bring the blobs that a partial clone owes, all in one go; does nothing for a whole clone.
+
+        Raises ``RepositoryError`` when the remote does not give them.
+        """
+        if not self._located.promisor:
+            return
+        with self._lock:
+            asked = sorted(set(object_ids) - self._owed)
+            listing = self._git.run("cat-file", "--batch-check", stdin="".join(f"{name}\n" for name in asked).encode())
+            missing = [line.split()[0] for line in listing.decode("ascii", "replace").splitlines() if "missing" in line]
+            if missing:
+                url = self._located.promisor
+                outcome = run_network_git(
+                    ["--git-dir", str(self.git_dir), "-c", "fetch.negotiationAlgorithm=noop", "fetch", "--quiet",
+                     "--no-tags", "--no-write-fetch-head", "--filter=blob:none", "--stdin", "--", url],
+                    stdin="".join(f"{name}\n" for name in missing).encode(),
+                )  # fmt: skip
+                if outcome.code != 0:
+                    raise RepositoryError(
+                        f"{len(missing)} files of this partial clone can't be had from {public_url(url) or url}:"
+                        f" {outcome.complaint}",
+                        "give a whole clone (git clone without --filter)",
+                    )
+            self._owed.update(asked)
+
+    # differences
+
+    def changed_blobs(self, base: str, head: str) -> set[str]:
+        """Return the blob ids on both sides of a difference."""
+        fields = self._git.run("diff-tree", "-r", "-z", "--raw", "--no-renames", base, head).split(b"\0")
+        ids: set[str] = set()
+        for raw in fields[:-1:2]:
+            old_mode, new_mode, old, new, _ = raw[1:].decode("ascii").split(" ")
+            ids.update(name for mode, name in ((old_mode, old), (new_mode, new)) if mode not in {"000000", _SUBMODULE})
+        return ids
+
+    def diff_patch(self, base: str, head: str, paths: Sequence[bytes]) -> bytes:
+        """Return the patch from ``base`` to ``head`` over exactly these paths, as a case's recorded command gives it.
+
+        No paths give no patch.
+        """
+        self._complete(base, head)
+        pieces = [self._git.run(*DIFF_COMMAND, base, head, "--", *group) for group in _groups(sorted(paths))]
+        return b"".join(pieces)
+
+    def numstat(self, base: str, head: str, paths: Sequence[bytes] = ()) -> tuple[LineCount, ...]:
+        """Return added and deleted lines of each changed file, of all files when no paths are given."""
+        self._complete(base, head)
+        wanted = set(paths)
+        found = []
+        lines = self._git.run("diff-tree", "-r", "-z", "--numstat", "--no-renames", base, head).split(b"\0")
+        for line in lines[:-1]:
+            added, deleted, path = line.split(b"\t", 2)
+            if not wanted or path in wanted:
+                binary = added == b"-"
+                found.append(LineCount(path, None if binary else int(added), None if binary else int(deleted)))
+        return tuple(found)
+
+    def patch_id(self, base: str, head: str) -> str:
+        """Return ``git patch-id --stable`` of a difference, or an empty text when there is none."""
+        return self.patch_ids([(base, head)])[0]
+
+    def patch_ids(self, pairs: Sequence[tuple[str, str]]) -> list[str]:
+        """Return the stable patch-id of each (base commit, head commit), all from one pass of git."""
+        if not pairs:
+            return []
+        if self._located.promisor:
+            self.fetch_blobs(itertools.chain.from_iterable(self.changed_blobs(base, head) for base, head in pairs))
+        # diff-tree names each answer by its first id only, so pairs that share a head are asked in rounds.
+        answers: dict[tuple[str, str], str] = {}
+        waiting = list(dict.fromkeys(pairs))
+        while waiting:
+            round_ = {head: base for base, head in reversed(waiting[:_PATCHES_AT_ONCE])}
+            question = "".join(f"{head} {base}\n" for head, base in round_.items()).encode()
+            patches = self._git.run("diff-tree", "--stdin", *DIFF_COMMAND[2:], stdin=question)
+            found = self._git.run("patch-id", "--stable", stdin=patches)
+            by_head = {head: patch for patch, head in (line.split() for line in found.decode("ascii").splitlines())}
+            answers.update({(base, head): by_head.get(head, "") for head, base in round_.items()})
+            waiting = [pair for pair in waiting if pair not in answers]
+        return [answers[pair] for pair in pairs]
+
+    def tree_after(self, tree: str, patches: Sequence[bytes]) -> str | None:
+        """Return the id of ``tree`` after patches, each whole or not at all; None when one does not apply.
+
+        Works on a private index, without a checkout; empty patches change nothing.
+        """
+        index = self._new_index()
+        try:
+            self._git.run("read-tree", tree, index=index)
+            for patch in patches:
+                if patch and self._apply_to(index, patch).code != 0:
+                    return None
+            return self._git.run("write-tree", "--missing-ok", index=index).decode("ascii").strip()
+        finally:
+            index.unlink(missing_ok=True)
+
+    def tree_with(self, tree: str, entries: Mapping[bytes, TreeEntry | None]) -> str:
+        """Return the id of ``tree`` with entries set (or removed where None): the state that a patch would give."""
+        index = self._new_index()
+        try:
+            self._git.run("read-tree", tree, index=index)
+            zero = "0" * len(self.empty_tree)
+            lines = [
+                (f"0 {zero}\t" if entry is None else f"{entry.mode} {entry.id}\t").encode() + path + b"\0"
+                # Removals first: a file that gives way to a folder must be gone before what lies in it comes.
+                for path, entry in sorted(entries.items(), key=lambda item: (item[1] is not None, item[0]))
+            ]
+            self._git.run("update-index", "-z", "--index-info", stdin=b"".join(lines), index=index)
+            return self._git.run("write-tree", "--missing-ok", index=index).decode("ascii").strip()
+        finally:
+            index.unlink(missing_ok=True)
+
+    # folders
+
+    def export(self, revision: str, folder: Path) -> None:
+        """Check a tree out into an empty folder as a plain clone has it, without a ``.git``.
+
+        The tree's own attributes count (``eol=crlf``), except that filters run nothing; ``export-ignore`` is for
+        archives and does not count; submodules are empty folders.
+        """
+        tree = self.tree(revision)
+        if self._located.promisor:
+            self.fetch_blobs(entry.id for entry in tree.entries.values() if entry.mode != _SUBMODULE)
+        index = self._new_index()
+        try:
+            export_tree(self._git, tree.id, folder, index)
+        finally:
+            index.unlink(missing_ok=True)
+
+    def apply(self, patch: bytes, folder: Path) -> str:
+        """Apply a patch to an exported tree with ``git apply``, whole or not at all.
+
+        Returns an empty text, or git's complaint when it does not apply. An empty patch is refused as git refuses it.
+        """
+        return apply_patch(self._git, patch, folder, self._scratch / f"index-{next(self._numbers)}")
+
+    def plain_clone(self, folder: Path, url: str = "") -> None:
+        """Make what ``git clone -c core.autocrlf=false URL`` makes, the history at hand standing in for the url.
+
+        Only branches and tags, and what they reach, arrive; ``remote.origin.url`` is the url. A partial clone can't
+        stand in: then the url itself is cloned. Raises ``RepositoryError``.
+        """
+        clone_plainly(self.git_dir, url, folder, from_network=bool(self._located.promisor))
+
+    def clone_environment(self, url: str) -> Mapping[str, str]:
+        """Return the whole environment in which a recorded ``git clone URL`` takes the url from the history at hand."""
+        return stand_in_settings(self.git_dir, url)
+
+    def _new_index(self) -> Path:
+        return self._scratch / f"index-{next(self._numbers)}"
+
+    def _apply_to(self, index: Path, patch: bytes) -> GitOutcome:
+        return self._git.attempt("apply", "--cached", "--whitespace=nowarn", "-", stdin=patch, index=index)
+
+    def _complete(self, base: str, head: str) -> None:
+        if self._located.promisor:
+            self.fetch_blobs(self.changed_blobs(base, head))
+
+
+def open_source(source: str, cache: Path) -> Repository:
+    """Open a local repository (worktree or bare) or a clone url, which is kept in the cache and refreshed.
+
+    ``cache`` is the folder of ``casewright.store``. Raises ``SourceError`` when the source is no repository that can be
+    read, ``InfrastructureError`` when a url can't be cloned.
+    """
+    store = Store(cache)
+    store.sweep()
+    with ExitStack() as stack:
+        notes: list[str] = []
+        if is_url(source):
+            place, note = stack.enter_context(cached_clone(source, store))
+            located, remote, shown = locate(place), public_url(source) or source, public_url(source) or source
+            notes += [note] if note else []
+        else:
+            located = locate(Path(source).expanduser())
+            remote = public_url(located.origin)
+            remote = "" if remote.startswith("file://") else remote
+            shown = source
+        if located.shallow:
+            notes.append(
+                f"{shown} is a shallow clone: commits beyond its boundary are not seen, and the boundary commits are no"
+                " changes; git fetch --unshallow brings the rest"
+            )
+        scratch = stack.enter_context(store.scratch())
+        git_dir = scratch / "git"
+        git_dir.mkdir()
+        make_private(git_dir, located)
+        repository = Repository(
+            source=shown,
+            git=Git(git_dir, EMPTY_TREES[located.object_format]),
+            located=located,
+            scratch=scratch,
+            closing=stack.pop_all(),
+        )
+    repository.remote_url = remote
+    repository.notes = tuple(notes)
+    if not is_url(source):
+        repository.name = repository_name(remote or str(Path(source).expanduser().resolve()))
+    return repository
+
+
+def _seconds(text: bytes) -> int:
+    return int(text) if text.lstrip(b"-").isdigit() else 0
+
+
+def _groups(paths: Sequence[bytes]) -> Iterator[list[bytes]]:
+    group: list[bytes] = []
+    size = 0
+    for path in paths:
+        if group and size + len(path) > _ARGUMENT_BYTES:
+            yield group
+            group, size = [], 0
+        group.append(path)
+        size += len(path) + 9
+    if group:
+        yield group
