@@ -72,7 +72,7 @@ def reproduce(
     with store.scratch() as work, store.shared(DOWNLOADS, download_key(recorded.url)) as cache:
         case = work / "case"
         case.mkdir()
-        repository.plain_clone(recorded.url, case / "repo", recorded.base)
+        repository.plain_clone(case / "repo", recorded.url)
         steps = _Steps(recorded=recorded, language=language, sandbox=sandbox, case=case, cache=cache)
         difference = steps.set_up() or steps.base() or steps.head()
     return Reproduction(difference=difference, milliseconds=steps.milliseconds)
@@ -90,6 +90,9 @@ class _Steps:
         self.milliseconds = 0
 
     def set_up(self) -> str:
+        outcome = self._run(_checkout(self._recorded.base), TREE_DIR, self._recorded.limits)
+        if outcome.exit_code != 0:
+            return f"the base commit could not be checked out: {last_lines(outcome.output)}"
         for number, command in enumerate((*self._recorded.setup, _KEEP), start=1):
             outcome = self._run(command, TREE_DIR, BUILD_LIMITS, network=True)
             if outcome.ended != Ended.EXITED or outcome.exit_code != 0:
@@ -140,6 +143,10 @@ class _Steps:
         )
         self.milliseconds += outcome.milliseconds
         return outcome
+
+
+def _checkout(commit: str) -> str:
+    return f"git -c advice.detachedHead=false checkout -q --force --detach {shlex.quote(commit)}"
 
 
 def _stranger(*, network: bool) -> Mapping[str, str]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from casewright.errors import InfrastructureError
-from casewright.repository import PatchRefusedError, Repository
+from casewright.repository import Repository
 from casewright.store import Store
 from execution.build import BuildRefusedError, environment
 from execution.languages import LANGUAGES
@@ -127,12 +127,11 @@ def _observe(request: AdmissionRequest, tools: Tools, language: Language, built:
     with tools.store.scratch() as work:
         trees = {State.BASE: work / "base", State.HEAD: work / "head"}
         tools.repository.export(request.head, trees[State.HEAD])
-        try:
-            tools.repository.export_with_test_part(request.base, request.head, request.test_part, trees[State.BASE])
-        except PatchRefusedError as refused:
-            return Evidence(
-                reason=Reason.TEST_PART_DOES_NOT_APPLY, detail=str(refused), files=request.graded, built=True
-            )
+        tools.repository.export(request.base, trees[State.BASE])
+        patch = tools.repository.diff_patch(request.base, request.head, request.test_part)
+        complaint = tools.repository.apply(patch, trees[State.BASE])
+        if complaint:
+            return Evidence(reason=Reason.TEST_PART_DOES_NOT_APPLY, detail=complaint, files=request.graded, built=True)
 
         def run(wanted: RunRequest) -> Observation:
             say(f"{wanted.state.value}{' with network' if wanted.network else ''}")
