@@ -63,9 +63,8 @@ def main(mined_path: str, truth_path: str) -> int:
                 print(f"lists     {row['head'][:10]} ({row['base_mode']}) missing {missing[:4]} extra {extra[:4]}")
             else:
                 equal_lists += 1
-    print(
-        f"{Path(truth_path).name}: {same} of {known} verdicts the same ({len(truth) - known} of {len(truth)} rows not mined)"
-    )
+    name = Path(truth_path).name
+    print(f"{name}: {same} of {known} verdicts the same ({len(truth) - known} of {len(truth)} rows not mined)")
     print(f"{name}: {equal_lists} of {lists} fail-to-pass lists the same")
     return 0 if same == len(truth) and equal_lists == lists else 1
 
