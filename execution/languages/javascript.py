@@ -1,0 +1,241 @@
+"""JavaScript and TypeScript: vitest, jest and node's own runner, installed by npm, pnpm, yarn or bun."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from execution.languages.base import Builder, Check, PlanRequest, Refusal, TreeReader
+from execution.languages.javascript_build import build_environment
+from execution.languages.javascript_check import build_check
+from execution.languages.javascript_installer import Installer, choose_installer, node_refusal
+from execution.languages.javascript_manifest import (
+    Lock,
+    Manifest,
+    ManifestError,
+    environment_files,
+    environment_inputs,
+    find_lock,
+    install_root,
+    locked_version,
+    read_manifest,
+    read_text,
+    version_tuple,
+)
+from execution.languages.javascript_runner import NODE, VITEST, RunnerChoice, choose_runner, collected
+from execution.languages.javascript_runtime import find_node, runtime_env, runtime_mounts
+from execution.languages.javascript_setup import borrowed_files, setup_commands
+from execution.observation import ReportReading
+from execution.recipe import Environment, Recipe, Runtime
+from execution.reports import jest, node_events, vitest
+from execution.sandbox import TREE_DIR, Mount
+
+name: Final = "javascript"
+_READERS: Final = {"vitest-json": vitest.read, "jest-json": jest.read, "node-events": node_events.read}
+
+__all__ = [
+    "build",
+    "check",
+    "env",
+    "graded_files",
+    "mounts",
+    "name",
+    "plan",
+    "read",
+    "read_recorded",
+    "runtime_mounts",
+    "setup",
+]
+
+
+def graded_files(candidates: tuple[str, ...], head: TreeReader) -> tuple[str, ...]:
+    """Of the changed test files, those that a runner collects when they are named, sorted by bytes."""
+    taken = [path for path in candidates if collected(path, head)]
+    return tuple(sorted(taken, key=lambda path: path.encode("utf-8", "surrogateescape")))
+
+
+def plan(request: PlanRequest) -> Recipe | Refusal:
+    """Choose node, runner and package manager by rules; reads the tree and asks node for its version."""
+    runtime = find_node(request.overrides.get("node", ""))
+    if runtime is None:
+        return Refusal(code="runtime-unavailable", detail="there is no node on PATH")
+    try:
+        return _plan(request, runtime)
+    except ManifestError as error:
+        return Refusal(code="environment-failed", detail=str(error))
+
+
+def _plan(request: PlanRequest, runtime: Runtime) -> Recipe | Refusal:
+    choice = choose_runner(request.head, request.graded, request.overrides.get("runner", ""))
+    if isinstance(choice, Refusal):
+        return choice
+    root = install_root(request.head, choice.directory)
+    manifest = read_manifest(request.head, root)
+    node = version_tuple(runtime.version)
+    if manifest is None:
+        return _recipe(request, runtime, choice, Setting(root=root), ("no package.json: nothing is installed",))
+    refusal = _runtime_refusal(request, choice, manifest, node)
+    if refusal is not None:
+        return refusal
+    lock = find_lock(request.head, root, manifest.package_manager.partition("@")[0])
+    installer = choose_installer(manifest, lock, node, request.date)
+    if installer is None:
+        return _recipe(request, runtime, choice, Setting(root=root), ("no dependencies: nothing is installed",))
+    return _recipe(
+        request,
+        runtime,
+        choice,
+        Setting(root=root, lock=lock, installer=installer),
+        (*installer.why, *_node_note(request)),
+    )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Setting:
+    """Where and how a tree is installed; no ``installer`` when there is nothing to install."""
+
+    root: str
+    lock: Lock | None = None
+    installer: Installer | None = None
+
+
+def _recipe(
+    request: PlanRequest, runtime: Runtime, choice: RunnerChoice, setting: Setting, why: tuple[str, ...]
+) -> Recipe:
+    inputs: tuple[tuple[str, str], ...] = ()
+    borrowed: Mapping[str, str] = {}
+    if setting.installer is not None:
+        files = environment_files(request.head, setting.root, setting.lock)
+        inputs = (*environment_inputs(request.head, files), ("install", setting.installer.command))
+        # The base may be locked by another package manager's file, which the head's does not read.
+        before = find_lock(request.base, setting.root, setting.installer.manager)
+        borrowed = borrowed_files(
+            dict(environment_inputs(request.head, files)),
+            dict(environment_inputs(request.base, environment_files(request.base, setting.root, before))),
+        )
+    invocation = choice.invocation
+    settings = {
+        "install": setting.installer.command if setting.installer else "",
+        "install_loose": setting.installer.loose if setting.installer else "",
+        "install_directory": setting.root,
+        "lock": setting.lock.path if setting.lock else "",
+        "borrowed": json.dumps(borrowed, sort_keys=True) if borrowed else "",
+        "head_commit": request.head_commit,
+        "variables": shlex.join(invocation.variables),
+        "node_options": shlex.join(_node_options(request, choice)),
+        "options": shlex.join(invocation.options),
+        "exclude": shlex.join(_exclusions(request, choice, setting.lock)),
+    }
+    return Recipe(
+        language=name,
+        runtime=runtime,
+        runner=choice.runner,
+        date=request.date,
+        directory=choice.directory,
+        inputs=inputs,
+        settings=tuple((key, value) for key, value in settings.items() if value),
+        why=(f"node {runtime.version}, the one on this machine", choice.why, *why),
+    )
+
+
+def _runtime_refusal(
+    request: PlanRequest, choice: RunnerChoice, manifest: Manifest, node: tuple[int, int, int]
+) -> Refusal | None:
+    nearest = read_manifest(request.head, choice.directory)
+    for package in (manifest, nearest):
+        reason = node_refusal(package, node) if package is not None else None
+        if reason:
+            return Refusal(code="runtime-unavailable", detail=reason)
+    strips = any(word.startswith(("--experimental-strip-types", "--experimental-transform")) for word in _words(choice))
+    if strips and node < (22, 6, 0):
+        return Refusal(code="runtime-unavailable", detail="the test script strips types, which node does from 22.6 on")
+    return None
+
+
+def _words(choice: RunnerChoice) -> tuple[str, ...]:
+    return (*choice.invocation.node_options, *choice.invocation.variables)
+
+
+def _node_options(request: PlanRequest, choice: RunnerChoice) -> tuple[str, ...]:
+    """Node's options of the script, and a loader for TypeScript where the script names none but tsx is at hand."""
+    options = choice.invocation.node_options
+    typed = any(path.endswith(("ts", "tsx")) for path in request.graded)
+    if choice.runner != NODE or options or not typed:
+        return options
+    manifest = read_manifest(request.head, choice.directory)
+    return ("--import", "tsx") if manifest is not None and "tsx" in manifest.dependencies else options
+
+
+def _exclusions(request: PlanRequest, choice: RunnerChoice, lock: Lock | None) -> tuple[str, ...]:
+    """Vitest takes a file name as a part of a path: other files of the tree that it would take along are excluded."""
+    version = locked_version(lock, choice.runner) or choice.requirement
+    if choice.runner != VITEST or version_tuple(version) < (1, 0, 0):
+        return ()
+    prefix = "" if choice.directory == "." else f"{choice.directory}/"
+    graded = {path.removeprefix(prefix).lower() for path in request.graded}
+    others = set()
+    for raw in request.head.paths | request.base.paths:
+        path = raw.decode("utf-8", "surrogateescape").removeprefix(prefix)
+        if (
+            path.lower() not in graded
+            and any(part in path.lower() for part in graded)
+            and collected(prefix + path, request.head)
+        ):
+            others.add(path)
+    return tuple(f"--exclude={path}" for path in sorted(others))
+
+
+def _node_note(request: PlanRequest) -> tuple[str, ...]:
+    for path in (".nvmrc", ".node-version"):
+        wanted = (read_text(request.head, path) or "").strip()
+        if wanted:
+            return (f"{path} says {wanted}",)
+    return ()
+
+
+def build(recipe: Recipe, builder: Builder) -> Environment | Refusal:
+    """Install what the recipe says; raises ``InfrastructureError`` when the network or the disk failed."""
+    return build_environment(recipe, builder)
+
+
+def setup(recipe: Recipe, environment: Environment) -> tuple[str, ...]:
+    """Return the set-up commands of one change: an environment serves many changes, whose bases differ.
+
+    ``Environment.setup`` holds the commands of the change that it was built for.
+    """
+    loose = recipe.setting("install_loose")
+    used_loose = bool(loose) and any(loose in command for command in environment.setup)
+    return setup_commands(recipe, loose if used_loose else recipe.setting("install"))
+
+
+def mounts(environment: Environment) -> tuple[Mount, ...]:
+    """Return the runtime's mount; node_modules come through ``Environment.tree_mounts``."""
+    return runtime_mounts(environment.runtime)
+
+
+def env(environment: Environment, variation: Mapping[str, str]) -> Mapping[str, str]:
+    """Return PATH, and TZ where the time zone is varied (node has no hash seed to vary)."""
+    zone = variation.get("time_zone", "")
+    return {**runtime_env(environment.runtime), **({"TZ": zone} if zone else {})}
+
+
+def check(recipe: Recipe, files: tuple[str, ...]) -> Check:
+    """Return the check command over graded files, in the order given."""
+    return build_check(recipe, files)
+
+
+def read(report: bytes, exit_code: int, files: tuple[str, ...], output: bytes) -> ReportReading:  # noqa: ARG001
+    """Read what the observed check wrote: events of node, or the JSON that jest and vitest share."""
+    if report.startswith(b'{"event"'):
+        return node_events.read(report, exit_code, files, TREE_DIR)
+    # The two share a shape but for details; this field is jest's alone.
+    reader = jest.read if b'"wasInterrupted"' in report else vitest.read
+    return reader(report, exit_code, files, TREE_DIR)
+
+
+def read_recorded(check: Check, report: bytes, output: bytes) -> ReportReading:  # noqa: ARG001
+    """Read what the recorded command left at ``report_file``."""
+    return _READERS[check.report_format](report, None, (), TREE_DIR)

@@ -1,0 +1,111 @@
+"""The shell command that runs graded JavaScript tests, and the same with our reader at its end. Pure."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from pathlib import PurePosixPath
+from typing import Final
+
+from execution.languages.base import Check
+from execution.languages.javascript_runner import JEST, NODE, VITEST
+from execution.recipe import Recipe
+from execution.reports import node_events
+from execution.sandbox import REPORT_FD
+
+_PIPE: Final = f"/dev/fd/{REPORT_FD}"
+_FORMATS: Final[Mapping[str, tuple[str, str]]] = {
+    VITEST: ("vitest-json", "report.json"),
+    JEST: ("jest-json", "report.json"),
+    NODE: ("node-events", "report.jsonl"),
+}
+
+
+def quote(word: str) -> str:
+    """Quote a word for sh, only where it needs it."""
+    return shlex.quote(word)
+
+
+def build_check(recipe: Recipe, files: tuple[str, ...]) -> Check:
+    """Return the check of the graded files (paths from the tree's root), to be run in ``recipe.directory``."""
+    report_format, name = _FORMATS[recipe.runner]
+    report_file = f"../{name}"
+    depth = 0 if recipe.directory == "." else recipe.directory.count("/") + 1
+    inside = [relative(path, recipe.directory) for path in files]
+    command = _command(recipe, "../" * depth + report_file, inside)
+    observed = _command(recipe, _PIPE, inside)
+    return Check(
+        command=command,
+        report_file=report_file,
+        report_format=report_format,
+        observed=("sh", "-c", observed),
+        notes=_notes(recipe),
+    )
+
+
+def relative(path: str, directory: str) -> str:
+    """Return a path of the tree as seen from a folder of the tree."""
+    if directory == ".":
+        inside = path
+    else:
+        parts, base = PurePosixPath(path).parts, PurePosixPath(directory).parts
+        common = 0
+        while common < min(len(parts) - 1, len(base)) and parts[common] == base[common]:
+            common += 1
+        inside = "/".join([".."] * (len(base) - common) + list(parts[common:]))
+    # A name that begins with a dash must not be read as an option.
+    return f"./{inside}" if inside.startswith("-") else inside
+
+
+def _command(recipe: Recipe, report: str, files: list[str]) -> str:
+    variables = _words(recipe, "variables")
+    options = _words(recipe, "options")
+    node_options = _words(recipe, "node_options")
+    match recipe.runner:
+        case "vitest":
+            words = [_program(recipe, "vitest"), "run", "--reporter=json", f"--outputFile={report}"]
+            words += _words(recipe, "exclude") + options
+        case "jest":
+            words = [_program(recipe, "jest"), "--ci", "--runInBand", "--coverage=false", "--json"]
+            words += [f"--outputFile={report}", *options, "--runTestsByPath"]
+        case _:
+            words = ["node", *node_options, "--test", f"--test-reporter={node_events.REPORTER}"]
+            words += [f"--test-reporter-destination={report}", "--test-reporter=spec"]
+            words += ["--test-reporter-destination=stdout"]
+            node_options = []
+    if node_options:
+        variables = _with_node_options(variables, node_options)
+    assignments = [f"{name}={quote(value)}" for name, _, value in (row.partition("=") for row in variables)]
+    if recipe.runner != NODE and recipe.directory != recipe.setting("install_directory", "."):
+        assignments.append(f'PATH="{_binary_path(recipe)}"')
+    return " ".join([*assignments, *(quote(word) for word in (*words, *files))])
+
+
+def _with_node_options(variables: list[str], options: list[str]) -> list[str]:
+    others = [row for row in variables if not row.startswith("NODE_OPTIONS=")]
+    named = [row.partition("=")[2] for row in variables if row.startswith("NODE_OPTIONS=")]
+    return [*others, "NODE_OPTIONS=" + " ".join([*named, *options])]
+
+
+def _program(recipe: Recipe, name: str) -> str:
+    alone = recipe.directory == recipe.setting("install_directory", ".")
+    return f"node_modules/.bin/{name}" if alone else name
+
+
+def _binary_path(recipe: Recipe) -> str:
+    """In a workspace a member's runner lies in its own node_modules or in one above: where, the install decides."""
+    install = recipe.setting("install_directory", ".")
+    above = PurePosixPath(recipe.directory).relative_to(install) if install != "." else PurePosixPath(recipe.directory)
+    places = ["$PWD/node_modules/.bin"]
+    places += ["$PWD/" + "../" * level + "node_modules/.bin" for level in range(1, len(above.parts) + 1)]
+    return ":".join([*places, "$PATH"])
+
+
+def _words(recipe: Recipe, name: str) -> list[str]:
+    return shlex.split(recipe.setting(name))
+
+
+def _notes(recipe: Recipe) -> tuple[str, ...]:
+    if recipe.runner == JEST:
+        return ("jest: coverage off, one process, snapshots are not written",)
+    return ()
