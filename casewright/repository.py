@@ -328,11 +328,18 @@ class Repository:
 
     # differences
 
+    def differences(self, base: str, head: str) -> tuple[bytes, ...]:
+        """Return git's raw line and path by turns for each file that differs, sorted by path, without renames.
+
+        A raw line is ``:OLDMODE NEWMODE OLDID NEWID STATUS``.
+        """
+        found = self._git.run("diff-tree", "-r", "-z", "--raw", "--no-abbrev", "--no-renames", base, head)
+        return tuple(found.split(b"\0")[:-1])
+
     def changed_blobs(self, base: str, head: str) -> set[str]:
         """Return the blob ids on both sides of a difference."""
-        fields = self._git.run("diff-tree", "-r", "-z", "--raw", "--no-renames", base, head).split(b"\0")
         ids: set[str] = set()
-        for raw in fields[:-1:2]:
+        for raw in self.differences(base, head)[::2]:
             old_mode, new_mode, old, new, _ = raw[1:].decode("ascii").split(" ")
             ids.update(name for mode, name in ((old_mode, old), (new_mode, new)) if mode not in {"000000", _SUBMODULE})
         return ids

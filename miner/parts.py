@@ -1,0 +1,80 @@
+"""The two parts of a change: what its tests need, and everything else. Each file is on exactly one side."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from miner.path_rules import Decision, PathRules, Side
+
+_GIVES_WAY = "file-and-folder"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Parts:
+    """The paths of a change by side, each sorted by bytes, and the decision on every path.
+
+    ``graded`` holds deleted test files too; ``graded_at_head`` are those that a run can be given.
+    """
+
+    graded: tuple[bytes, ...]
+    support: tuple[bytes, ...]
+    rest: tuple[bytes, ...]
+    graded_at_head: tuple[bytes, ...]
+    source: tuple[bytes, ...]
+    decisions: Mapping[bytes, Decision]
+
+    @property
+    def test(self) -> tuple[bytes, ...]:
+        """The whole test part, sorted by bytes."""
+        return tuple(sorted((*self.graded, *self.support)))
+
+
+def split(entries: Sequence[bytes], rules: PathRules) -> Parts:
+    """Split the files of a change (raw lines and paths by turns) by the rules."""
+    paths = entries[1::2]
+    statuses = [raw[-1:] for raw in entries[::2]]
+    deleted = {path for path, status in zip(paths, statuses, strict=True) if status == b"D"}
+    decisions = {path: rules.decide(path) for path in paths}
+    if deleted and len(deleted) < len(paths):
+        decisions.update(_one_side(decisions, deleted))
+    ordered = sorted(paths)
+    sides = {side: tuple(path for path in ordered if decisions[path].side is side) for side in Side}
+    return Parts(
+        graded=sides[Side.GRADED],
+        support=sides[Side.SUPPORT],
+        rest=sides[Side.REST],
+        graded_at_head=tuple(path for path in sides[Side.GRADED] if path not in deleted),
+        source=tuple(path for path in sides[Side.REST] if decisions[path].source),
+        decisions=decisions,
+    )
+
+
+def _one_side(decisions: Mapping[bytes, Decision], deleted: set[bytes]) -> dict[bytes, Decision]:
+    """Return new decisions for paths of which one is a file where others have a folder.
+
+    A part that adds ``tests/x`` can't be applied while another part still has to remove the file ``tests``: what
+    goes, goes with what takes its place.
+    """
+    folders = {path[:cut] for path in decisions for cut in _cuts(path)}
+    moved: dict[bytes, Decision] = {}
+    for path in folders.intersection(decisions):
+        below = [other for other in decisions if other.startswith(path + b"/")]
+        if path not in deleted:
+            moved.update({other: _moved(decisions[other], decisions[path].side) for other in below})
+            continue
+        arriving = {decisions[other].side for other in below if other not in deleted}
+        if arriving:
+            moved[path] = _moved(decisions[path], Side.REST if arriving == {Side.REST} else Side.SUPPORT)
+    return moved
+
+
+def _cuts(path: bytes) -> list[int]:
+    return [position for position, letter in enumerate(path) if letter == ord("/")]
+
+
+def _moved(decision: Decision, side: Side) -> Decision:
+    if (decision.side is Side.REST) == (side is Side.REST):
+        return decision
+    # What only gives way is neither a test to run nor source that a task could be about.
+    return Decision(Side.REST if side is Side.REST else Side.SUPPORT, _GIVES_WAY)
