@@ -21,11 +21,11 @@ def replace_file(path: Path, data: bytes) -> None:
         staged.replace(path)
 
 
-def create_file(path: Path, data: bytes, mode: int) -> bool:
+def create_file(path: Path, data: bytes, mode: int | None = None) -> bool:
     """Put ``data`` at ``path`` only if nothing is there; return whether it was this call that did.
 
-    Of two callers at once exactly one gets True: the name is taken by a hard link, which never overwrites. Raises
-    ``WorkspaceError`` when the file can't be written.
+    ``mode`` is the file's mode; without it the umask decides. Of two callers at once exactly one gets True: the name is
+    taken by a hard link, which never overwrites. Raises ``WorkspaceError`` when the file can't be written.
     """
     with _staged(path, data, mode) as staged:
         try:
