@@ -1,0 +1,22 @@
+"""Whether a backend works on this machine: the only proof is a run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from casewright.errors import SandboxUnavailableError
+from execution.sandbox import CASE_DIR, Limits, SandboxOutcome, SandboxRequest
+
+TRIAL = SandboxRequest(argv=("/bin/true",), cwd=CASE_DIR, limits=Limits(seconds=30, memory_mb=256, disk_mb=16))
+
+
+def why_not(run: Callable[[SandboxRequest], SandboxOutcome]) -> str | None:
+    """Return why a backend can't run the simplest program, in one line; None when it can."""
+    try:
+        outcome = run(TRIAL)
+    except SandboxUnavailableError as error:
+        return error.message
+    if outcome.exit_code != 0:
+        last = outcome.output.decode("utf-8", "replace").strip().rpartition("\n")[2]
+        return f"a trial run ended with {outcome.exit_code}: {last}"
+    return None
