@@ -13,32 +13,30 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from authoring.consistency import record_digest
-from casewright.hashing import LARGEST_INTEGER
+from authoring.fields import (
+    Code,
+    Command,
+    Count,
+    Day,
+    Digest,
+    FullLine,
+    Hex64,
+    Line,
+    Moment,
+    ObjectId,
+    Positive,
+    Prose,
+    RelativePath,
+    RepositoryId,
+    Slug,
+    Text,
+    Url,
+    Whole,
+)
 from execution.observation import FailsBy
 
 CASE_SCHEMA: Final = "casewright.case/v1"
 UNCATEGORISED = "uncategorised"
-
-# One text for all readers: DEL and lone surrogates have no canonical JSON, and a line holds no control character.
-_DAY = "[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])"
-Slug = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]*$", max_length=200)]
-Code = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]*$")]
-RepositoryId = Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+)*$")]
-ObjectId = Annotated[str, Field(pattern=r"^([0-9a-f]{40}|[0-9a-f]{64})$")]
-Hex64 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
-Digest = Annotated[str, Field(pattern=r"^sha256:[0-9a-f]{64}$")]
-Day = Annotated[str, Field(pattern=f"^{_DAY}$")]
-Moment = Annotated[str, Field(pattern=f"^{_DAY}T([01][0-9]|2[0-3]):[0-5][0-9]:([0-5][0-9]|60)Z$")]
-Line = Annotated[str, Field(pattern=r"^[^\x00-\x1f\x7f]*$")]
-FullLine = Annotated[str, Field(pattern=r"^[^\x00-\x1f\x7f]+$")]
-Prose = Annotated[str, Field(pattern=r"^[^\x00-\x08\x0b-\x1f\x7f-\x9f]*$")]
-Text = Annotated[str, Field(pattern=r"^[^\x7f]*$")]
-Command = Annotated[str, Field(pattern=r"^[^\x00\x7f]+$")]
-RelativePath = Annotated[str, Field(pattern=r"^[^\x00\x7f/][^\x00\x7f]*$")]
-Url = Annotated[str, Field(pattern=r"^[^\x00-\x20\x7f]+$")]
-Count = Annotated[int, Field(ge=0, le=LARGEST_INTEGER)]
-Positive = Annotated[int, Field(ge=1, le=LARGEST_INTEGER)]
-Whole = Annotated[int, Field(ge=-LARGEST_INTEGER, le=LARGEST_INTEGER)]
 
 
 class Record(BaseModel):

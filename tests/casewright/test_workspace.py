@@ -77,12 +77,14 @@ def test_faults_of_the_configuration_have_places(tmp_path: Path) -> None:
     path.write_text(FULL.replace("our-library", "Our Library").replace('"3.12"', "3.12").replace("repeat", "repeats"))
     with pytest.raises(DocumentError) as caught:
         read_configuration(path)
-    assert caught.value.faults == (
-        "casewright.yaml:3:7: library.id: 'Our Library' is not a slug of lowercase letters, digits and hyphens",
-        "casewright.yaml:6:12: defaults.repeats: is not a key that stands here",
-        "casewright.yaml:11:13: repositories.pallets/click.python: "
-        "YAML reads '3.12' as a number; put it in quotes if it is text",
-    )
+    assert [fault.partition(" ")[0] for fault in caught.value.faults] == [
+        "casewright.yaml:3:7:",
+        "casewright.yaml:6:12:",
+        "casewright.yaml:11:13:",
+    ]
+    assert "library.id: 'Our Library' is not a slug of lowercase letters" in caught.value.faults[0]
+    assert "defaults.repeats: is not a key that stands here" in caught.value.faults[1]
+    assert "repositories.pallets/click.python: YAML reads '3.12' as a number" in caught.value.faults[2]
 
 
 def test_only_what_may_change_a_verdict_changes_the_digest(tmp_path: Path) -> None:
