@@ -101,7 +101,8 @@ class Identity:
     def __init__(self, plan: dict[str, Any]) -> None:
         self.uid: int | None = plan["uid"]
         self.inner: int = plan["inner_uid"]
-        self._idmap: int | None = None
+        # Made now: /proc does not tell the numbers of the process namespace that we may enter next.
+        self._idmap = self._root_shown_as_inside()
 
     def source(self, path: bytes, *, writable: bool) -> int:
         """Return a detached tree of a host path that the program inside can read."""
@@ -110,34 +111,35 @@ class Identity:
             # What root owns shows as the program's own, so that a closed mode does not hide it. Not every file system
             # can do this; there, only what others may read can be read.
             try:
-                set_attributes(tree, ATTR_IDMAP, userns=self._root_shown_as_inside())
+                set_attributes(tree, ATTR_IDMAP, userns=self._idmap)
             except SetupError:
                 os.close(tree)
                 tree = open_tree(path)
         return tree
 
     def _root_shown_as_inside(self) -> int:
-        if self._idmap is None:
-            ready, written = os.pipe(), os.pipe()
-            child = os.fork()
-            if child == 0:
-                libc.unshare(NEW_USER)
-                os.write(ready[1], b".")
-                os.close(written[1])
-                os.read(written[0], 1)
-                os._exit(0)
+        """Return a user namespace in which root is the unprivileged user, as the mapping of a mount."""
+        if self.uid is None:
+            return -1
+        ready, written = os.pipe(), os.pipe()
+        child = os.fork()
+        if child == 0:
+            libc.unshare(NEW_USER)
+            os.write(ready[1], b".")
+            os.close(written[1])
+            os.read(written[0], 1)
+            os._exit(0)
+        try:
             os.read(ready[0], 1)
-            try:
-                for name in ("uid_map", "gid_map"):
-                    put(f"/proc/{child}/{name}".encode(), b"0 %d 1" % (self.uid or 0))
-                self._idmap = os.open(f"/proc/{child}/ns/user", os.O_RDONLY | os.O_CLOEXEC)
-            except OSError as error:
-                raise SetupError(f"map the ids of a mount: {error.strerror}") from error
-            finally:
-                for fd in (*ready, *written):
-                    os.close(fd)
-                os.waitpid(child, 0)
-        return self._idmap
+            for name in ("uid_map", "gid_map"):
+                put(f"/proc/{child}/{name}".encode(), b"0 %d 1" % self.uid)
+            return os.open(f"/proc/{child}/ns/user", os.O_RDONLY | os.O_CLOEXEC)
+        except OSError as error:
+            raise SetupError(f"map the ids of a mount: {error.strerror}") from error
+        finally:
+            for fd in (*ready, *written):
+                os.close(fd)
+            os.waitpid(child, 0)
 
     def take(self, *, keep: int | None = None) -> None:
         """Become the unprivileged user for good; ``keep`` is one capability that survives the next exec."""
