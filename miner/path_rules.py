@@ -172,7 +172,7 @@ def _test_folder(folders: Sequence[str], name: str) -> int | None:
             return position
         if documents:
             continue
-        # ``numpy/testing`` and ``@angular/core/testing`` are shipped; only a project's own ``testing`` is for its tests.
+        # ``numpy/testing`` and ``@angular/core/testing`` are shipped; a project's own ``testing`` is at its top.
         if low == "testing" and position == 0:
             return position
         if low == "spec" and _is_project_root(folders[:position]) and _is_spec_file(folders[position + 1 :], name):
