@@ -121,7 +121,7 @@ class PathRules:
     def __init__(self, globs: Globs | None = None) -> None:
         chosen = globs or Globs()
         self._globs = tuple(
-            (side, tuple(re.compile(_glob_pattern(glob)) for glob in patterns))
+            (side, tuple(re.compile(glob_pattern(glob)) for glob in patterns))
             for side, patterns in (
                 (Side.GRADED, chosen.graded),
                 (Side.SUPPORT, chosen.support),
@@ -248,7 +248,7 @@ def _starts_in(folders: Sequence[str], names: frozenset[str]) -> bool:
     return any(folder.lower() in names for folder in _project_folder(folders))
 
 
-def _glob_pattern(glob: str) -> str:
+def glob_pattern(glob: str) -> str:
     wild = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
     pieces = [wild.get(piece, re.escape(piece)) for piece in re.split(r"(\*\*/|\*\*|\*|\?)", glob)]
     # A folder's name stands for all that lies in it.

@@ -10,6 +10,7 @@ import os
 import queue
 import subprocess
 import threading
+import weakref
 from collections.abc import Callable
 from concurrent.futures import Future
 
@@ -23,6 +24,7 @@ class Launcher:
         self._lock = threading.Lock()
         self._orders: queue.SimpleQueue[tuple[Start, Future[subprocess.Popen[bytes]]]] = queue.SimpleQueue()
         self._owner = 0
+        self._started: weakref.WeakSet[subprocess.Popen[bytes]] = weakref.WeakSet()
 
     def start(self, start: Start) -> subprocess.Popen[bytes]:
         """Start a process from the launcher's thread and return it; what ``start`` raises is raised here.
@@ -43,11 +45,19 @@ class Launcher:
             answer.add_done_callback(_kill)
             raise
 
+    def stop_all(self) -> None:
+        """Kill every sandbox that is running; whoever waits for one sees it end by a signal."""
+        for process in tuple(self._started):
+            if process.poll() is None:
+                process.kill()
+
     def _work(self) -> None:
         while True:
             start, answer = self._orders.get()
             try:
-                answer.set_result(start())
+                process = start()
+                self._started.add(process)
+                answer.set_result(process)
             except OSError as error:
                 answer.set_exception(error)
 

@@ -1,0 +1,161 @@
+"""A candidate prepared: content screens, texts, environment planned, all that its case says besides the proof.
+
+Preparing reads git and runs nothing; it goes in the walk's order, since the first change of an era sets the era's date.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+from authoring.apply_command import apply_command
+from authoring.case import UNCATEGORISED
+from authoring.compose import ChangeFacts, TaskText
+from authoring.licence import licence_of
+from authoring.statement import draft_statement
+from casewright.configuration import CategorySection
+from casewright.workspace import Workspace
+from execution.languages.base import Refusal
+from execution.sandbox import Limits
+from miner.admission import AdmissionRequest, Tools, plan
+from miner.change import Change
+from miner.content import ContentScreens, texts_of
+from miner.judgement import Judgement, Reached, Standing
+from miner.parts import Parts, split
+from miner.path_rules import PathRules, glob_pattern
+from miner.reasons import Reason
+from miner.screen import SizeLimits, screen_parts, sentence, shown_path
+
+# An era's date serves changes that are at most this much older (docs/decisions/0004).
+ERA_WINDOW_SECONDS = 92 * 24 * 3600
+
+EraDate = Callable[[str, int, int], int]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Desk:
+    """What preparing and concluding need beyond the change: the repository's settings and who is working.
+
+    ``licence`` and ``category`` are None where nobody said; ``overrides`` is what the language module is told.
+    """
+
+    workspace: Workspace
+    tools: Tools
+    repository_id: str
+    repository_url: str
+    rules: PathRules
+    size_limits: SizeLimits
+    limits: Limits
+    screens: ContentScreens
+    repeat: int
+    tool: str
+    proposed_by: str
+    overrides: Mapping[str, str]
+    licence: str | None = None
+    category: str | None = None
+    categories: tuple[CategorySection, ...] = ()
+    case_id: str | None = None
+    dry_run: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Prepared:
+    """A candidate that is ready to be judged."""
+
+    change: Change
+    subject: str
+    repository_id: str
+    repository_url: str
+    licence: str | None
+    category: str
+    text: TaskText
+    facts: ChangeFacts
+    apply: str
+    request: AdmissionRequest
+
+
+def prepare(change: Change, desk: Desk, era_date: EraDate) -> Prepared | Judgement:
+    """Return a candidate ready to be judged, or the reason against it.
+
+    ``era_date`` gives the date that an era's environment is pinned to (see ``miner.ledger``). Raises
+    ``RepositoryError`` when git fails.
+    """
+    repository = desk.tools.repository
+    parts = split(change.entries, desk.rules)
+    screened = screen_parts(change.entries, parts, desk.size_limits)
+    if screened.reason is not None:
+        return _refused(change, desk, screened.reason, sentence(screened), Reached.SCANNED)
+    texts = texts_of(repository, change)
+    finding = desk.screens.first_reason(change, parts, texts)
+    if finding.reason is not None:
+        return _refused(change, desk, finding.reason, finding.detail, Reached.SCANNED)
+    graded = tuple(path.decode() for path in parts.graded_at_head)
+    planned = plan(repository, change.base, change.head, graded, desk.overrides)
+    if isinstance(planned, Refusal):
+        return _refused(change, desk, Reason(planned.code), planned.detail, Reached.SHAPED)
+    recipe, collected = planned
+    recipe = replace(recipe, date=era_date(recipe.era(), recipe.date, ERA_WINDOW_SECONDS))
+    return Prepared(
+        change=change,
+        subject=shown_path(change.subject),
+        repository_id=desk.repository_id,
+        repository_url=desk.repository_url,
+        licence=desk.licence or licence_of(repository.tree(change.head)),
+        category=desk.category or _category(parts, desk.categories),
+        text=_text(texts),
+        facts=_facts(change, desk, parts, collected),
+        apply=apply_command(change.base, change.head, parts.test),
+        request=AdmissionRequest(
+            base=change.base,
+            head=change.head,
+            graded=collected,
+            test_part=parts.test,
+            recipe=recipe,
+            repeat=desk.repeat,
+            limits=desk.limits,
+        ),
+    )
+
+
+def _refused(change: Change, desk: Desk, reason: Reason, detail: str, reached: Reached) -> Judgement:
+    return Judgement(
+        repository=desk.repository_id,
+        base=change.base,
+        head=change.head,
+        landing=change.landing.value,
+        subject=shown_path(change.subject),
+        reached=reached,
+        standing=Standing.REJECTED,
+        reason=reason,
+        detail=detail,
+    )
+
+
+def _facts(change: Change, desk: Desk, parts: Parts, graded: tuple[str, ...]) -> ChangeFacts:
+    rest = set(parts.rest)
+    counts = desk.tools.repository.numstat(change.base, change.head)
+    return ChangeFacts(
+        base=change.base,
+        head=change.head,
+        style=change.landing.value,
+        decided_by=change.landing_by,
+        authored=change.author_time,
+        committed=change.committer_time,
+        support_files=tuple(path.decode() for path in parts.test if path.decode() not in graded),
+        rest_files=len(parts.rest),
+        rest_lines=sum((count.added or 0) + (count.deleted or 0) for count in counts if count.path in rest),
+    )
+
+
+def _text(texts: tuple[str, ...]) -> TaskText:
+    statement = draft_statement(texts)
+    return TaskText(task=statement.task, text_from=statement.text_from)
+
+
+def _category(parts: Parts, categories: tuple[CategorySection, ...]) -> str:
+    for section in categories:
+        patterns = [re.compile(glob_pattern(glob)) for glob in section.paths]
+        if any(pattern.fullmatch(path.decode("utf-8", "replace")) for pattern in patterns for path in parts.rest):
+            return section.category
+    return UNCATEGORISED

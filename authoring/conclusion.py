@@ -1,0 +1,177 @@
+"""One candidate to its end: judged, reproduced, composed, written."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from pydantic import ValidationError
+
+from authoring.candidate import Desk, Prepared
+from authoring.case import Case, new_id
+from authoring.compose import Naming, compose, language_name
+from authoring.draft import draft_path, list_drafts, load_draft, update_record, write_draft
+from authoring.reproduce import Recorded, Reproduction, reproduce
+from casewright.errors import DocumentError
+from execution.languages import LANGUAGES
+from miner.admission import Evidence, Tools, admit
+from miner.judgement import Judgement, Reached, Standing
+from miner.reasons import Reason
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Concluded:
+    """A judged candidate; ``reproduction`` is None when it was not admitted."""
+
+    prepared: Prepared
+    evidence: Evidence
+    reproduction: Reproduction | None
+
+
+def judge(prepared: Prepared, tools: Tools, say: Callable[[str], None]) -> Concluded:
+    """Judge a candidate and, when it is admitted, run its recorded commands in a plain clone. Writes nothing."""
+    evidence = admit(prepared.request, tools, say)
+    reproduction = None
+    if evidence.reason is None:
+        say("reproducing")
+        reproduction = reproduce(
+            recorded(prepared, evidence),
+            tools.repository,
+            LANGUAGES[prepared.request.recipe.language],
+            tools.sandbox,
+            tools.store,
+        )
+        if reproduction.difference:
+            evidence = replace(evidence, reason=Reason.REPRODUCTION_DIFFERS, detail=reproduction.difference)
+    return Concluded(prepared=prepared, evidence=evidence, reproduction=reproduction)
+
+
+def recorded(prepared: Prepared, evidence: Evidence) -> Recorded:
+    """Return the commands of an admitted change and what was seen when it was admitted."""
+    trial, built, check = evidence.trial, evidence.environment, evidence.check
+    if trial is None or built is None or check is None:
+        raise ValueError("only an admitted change has commands to record")
+    return Recorded(
+        url=prepared.repository_url,
+        base=prepared.request.base,
+        grading=prepared.request.head,
+        setup=built.setup,
+        apply=prepared.apply,
+        check=check,
+        directory=prepared.request.recipe.directory,
+        runtime=built.runtime,
+        limits=trial.limits,
+        base_seen=trial.bases[0],
+        head_seen=trial.heads[0],
+    )
+
+
+def conclude(concluded: Concluded, desk: Desk) -> Judgement:
+    """Write an admitted candidate's draft and return what became of the change.
+
+    A draft of the same change that is there already gets the new record and keeps what people wrote. Raises
+    ``WorkspaceError`` when a draft can't be written.
+    """
+    judgement = _judgement(concluded)
+    if judgement.standing is not Standing.ADMITTED:
+        return judgement
+    try:
+        case = _case(concluded, desk, _id(concluded.prepared, desk))
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"])
+        return replace(
+            judgement,
+            standing=Standing.REJECTED,
+            reached=Reached.RAN,
+            reason=Reason.CASE_NOT_REPRESENTABLE,
+            detail=f"{place}: {first['msg']}",
+        )
+    if not desk.dry_run:
+        _write(case, desk)
+    return replace(judgement, case=case.id)
+
+
+def _judgement(concluded: Concluded) -> Judgement:
+    prepared, evidence = concluded.prepared, concluded.evidence
+    admitted = evidence.reason is None
+    ran = evidence.trial is not None
+    return Judgement(
+        repository=prepared.repository_id,
+        base=prepared.request.base,
+        head=prepared.request.head,
+        landing=prepared.change.landing.value,
+        subject=prepared.subject,
+        reached=Reached.ADMITTED
+        if admitted
+        else Reached.RAN
+        if ran
+        else Reached.BUILT
+        if evidence.built
+        else Reached.SHAPED,
+        standing=Standing.ADMITTED if admitted else Standing.REJECTED,
+        reason=evidence.reason,
+        detail=evidence.detail,
+        graded_files=evidence.files,
+        excluded_files=evidence.excluded,
+        fail_to_pass=evidence.lists.fail_to_pass,
+        pass_to_pass=evidence.lists.pass_to_pass,
+        fails_by=evidence.lists.fails_by,
+        test_milliseconds=evidence.trial.milliseconds if evidence.trial else 0,
+        build_milliseconds=evidence.environment.build_milliseconds if evidence.environment else 0,
+        reproduction_milliseconds=concluded.reproduction.milliseconds if concluded.reproduction else 0,
+    )
+
+
+def _case(concluded: Concluded, desk: Desk, case_id: str) -> Case:
+    prepared, evidence = concluded.prepared, concluded.evidence
+    naming = Naming(
+        id=case_id,
+        repository_id=prepared.repository_id,
+        repository_url=prepared.repository_url,
+        licence=prepared.licence,
+        language=language_name(prepared.request.recipe, evidence.files),
+        category=prepared.category,
+        proposed_by=desk.proposed_by,
+        tool=desk.tool,
+    )
+    return compose(
+        prepared.facts,
+        naming,
+        prepared.text,
+        prepared.request.recipe,
+        evidence,
+        today=round(time.time()),
+        reproduced=True,
+    )
+
+
+def _id(prepared: Prepared, desk: Desk) -> str:
+    """Return the case's id: the one that was asked for, that of the same change's draft, or a new one."""
+    if desk.case_id:
+        return desk.case_id
+    taken = frozenset(list_drafts(desk.workspace))
+    plain = new_id(prepared.repository_id, prepared.request.head)
+    if plain in taken and _same_change(plain, prepared, desk):
+        return plain
+    owned = new_id(prepared.repository_id, prepared.request.head, taken=frozenset({plain}))
+    if owned in taken and _same_change(owned, prepared, desk):
+        return owned
+    return new_id(prepared.repository_id, prepared.request.head, taken=taken)
+
+
+def _same_change(case_id: str, prepared: Prepared, desk: Desk) -> bool:
+    try:
+        case = load_draft(desk.workspace, case_id).case
+    except DocumentError:
+        # A draft that a hand broke is not ours to overwrite: the case gets another id, and `lint` tells of that one.
+        return False
+    return case.repository_id == prepared.repository_id and case.grading_commit == prepared.request.head
+
+
+def _write(case: Case, desk: Desk) -> None:
+    if draft_path(desk.workspace, case.id).exists():
+        update_record(load_draft(desk.workspace, case.id), case)
+    else:
+        write_draft(desk.workspace, case)
