@@ -8,11 +8,12 @@ from typing import Final
 
 from casewright.errors import SandboxUnavailableError, UsageError
 from execution.sandbox import Probe, Sandbox
+from execution.sandboxes.bubblewrap import BUBBLEWRAP
 from execution.sandboxes.reach import try_to_reach_out
 from execution.sandboxes.unshare import UNSHARE
 
 # In the order in which they are tried.
-SANDBOXES: Final[Mapping[str, Sandbox]] = {"unshare": UNSHARE}
+SANDBOXES: Final[Mapping[str, Sandbox]] = {"bubblewrap": BUBBLEWRAP, "unshare": UNSHARE}
 
 _LOCK = threading.Lock()
 _PROBES: dict[str, Probe] = {}

@@ -29,8 +29,6 @@ DEVICE_LINKS = (
     ("stderr", "/proc/self/fd/2"),
     ("ptmx", "pts/ptmx"),
 )
-# --remove-destination: a later copy replaces a symlink of an earlier one instead of writing through it.
-COPY_COMMAND = ("cp", "-a", "--no-preserve=ownership", "--remove-destination")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

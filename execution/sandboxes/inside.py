@@ -13,7 +13,7 @@ parent, this program and all that it started die with it.
 
 # The rules that are off ask for pathlib, whose import costs more than all that is done here, and warn of starting
 # programs and reading a marshalled plan: the plan comes from the process that starts us.
-# ruff: noqa: PTH102, PTH103, PTH106, PTH110, PTH120, PTH123, PTH211, S108, S302, S606
+# ruff: noqa: PTH102, PTH106, PTH110, PTH120, PTH123, PTH211, S108, S302, S606
 
 from __future__ import annotations
 
@@ -186,24 +186,19 @@ def limit(limits: list[tuple[int, int]]) -> None:
         check("setrlimit", libc.setrlimit(number, ctypes.byref((ctypes.c_uint64 * 2)(bounded, bounded))))
 
 
-def place(root: int, target: bytes, *, folder: bool, owner: int | None, clear: bool) -> int:
-    """Return a handle of the folder (or file) at ``target`` below ``root``, made where missing; follows no symlink.
-
-    With ``clear``, what lies in the way and is no folder is removed: it belongs to a stranger's tree.
-    """
+def place(root: int, target: bytes, *, folder: bool, owner: int | None) -> int:
+    """Return a handle of the folder (or file) at ``target`` below ``root``, made where missing; follows no symlink."""
     fd = os.dup(root)
     parts = [part for part in target.split(b"/") if part]
     for number, name in enumerate(parts, start=1):
         wanted = folder or number < len(parts)
         try:
             mode = os.stat(name, dir_fd=fd, follow_symlinks=False).st_mode
-            if wanted != stat.S_ISDIR(mode):
-                if not (clear and wanted):
-                    raise SetupError(f"{shown(target)} can't be a mount point: {shown(name)} is in the way")
-                os.unlink(name, dir_fd=fd)
-                make(fd, name, target, folder=wanted, owner=owner)
         except FileNotFoundError:
             make(fd, name, target, folder=wanted, owner=owner)
+        else:
+            if wanted != stat.S_ISDIR(mode):
+                raise SetupError(f"{shown(target)} can't be a mount point: {shown(name)} is in the way")
         flags = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC | (os.O_DIRECTORY if wanted else 0)
         below = os.open(name, flags, dir_fd=fd)
         os.close(fd)
@@ -224,9 +219,9 @@ def make(parent: int, name: bytes, target: bytes, *, folder: bool, owner: int | 
         os.chown(name, owner, owner, dir_fd=parent, follow_symlinks=False)
 
 
-def tmpfs(root: int, target: bytes, size: tuple[int, int, int], owner: int | None, *, clear: bool = False) -> None:
+def tmpfs(root: int, target: bytes, size: tuple[int, int, int], owner: int | None) -> None:
     """Mount a private tmpfs; ``size`` is (bytes, inodes, mode)."""
-    where = place(root, target, folder=True, owner=owner, clear=clear)
+    where = place(root, target, folder=True, owner=owner)
     who = b"" if owner is None else b",uid=%d,gid=%d" % (owner, owner)
     mount(b"tmpfs", b"/proc/self/fd/%d" % where, MS_NOSUID | MS_NODEV, b"size=%d,nr_inodes=%d,mode=%o" % size + who)
     os.close(where)
@@ -242,7 +237,7 @@ class Build:
         # Everything of the host is picked up before its root goes out of sight.
         self.system = [(target, open_tree(source)) for source, target in plan["system"]]
         self.devices = [(name, open_tree(b"/dev/" + name)) for name in plan["devices"]]
-        self.sources = {path: identity.source(path, writable=False) for path, _ in plan["copies"]}
+        self.sources = [identity.source(source, writable=False) for source, *_ in plan["copies"]]
         self.mounts = {
             target: (identity.source(source, writable=writable), writable)
             for kind, target, source, writable in plan["first"] + plan["then"]
@@ -264,18 +259,17 @@ class Build:
         root = os.open("/", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
         for target, tree in self.system:
             set_attributes(tree, ATTR_RDONLY | ATTR_NOSUID | ATTR_NODEV)
-            attach(tree, place(root, target, folder=is_folder(tree), owner=None, clear=False))
+            attach(tree, place(root, target, folder=is_folder(tree), owner=None))
         for path, content in self.plan["files"]:
-            os.close(place(root, path, folder=False, owner=None, clear=False))
+            os.close(place(root, path, folder=False, owner=None))
             put(path, content)
         for path, points_to in self.plan["links"]:
-            os.close(place(root, os.path.dirname(path), folder=True, owner=None, clear=False))
+            os.close(place(root, os.path.dirname(path), folder=True, owner=None))
             os.symlink(points_to, path)
-        mode = (1 << 20, 1024, 0o755)
-        tmpfs(root, b"/dev", mode, None)
+        tmpfs(root, b"/dev", (1 << 20, 1024, 0o755), None)
         for name, tree in self.devices:
             set_attributes(tree, ATTR_NOSUID | ATTR_NOEXEC)
-            attach(tree, place(root, b"/dev/" + name, folder=False, owner=None, clear=False))
+            attach(tree, place(root, b"/dev/" + name, folder=False, owner=None))
         for name, points_to in self.plan["device_links"]:
             os.symlink(points_to, b"/dev/" + name)
         os.mkdir("/dev/pts", 0o755)
@@ -283,7 +277,7 @@ class Build:
         for target, *size in self.plan["tmpfs"]:
             tmpfs(root, target, tuple(size), self.identity.uid)
         for target in self.plan["folders"]:
-            os.close(place(root, target, folder=True, owner=self.identity.uid, clear=False))
+            os.close(place(root, target, folder=True, owner=self.identity.uid))
         protect(b"/dev")
         os.close(root)
 
@@ -291,35 +285,33 @@ class Build:
         """Scratches and mounts, copies between them, as the plan orders them."""
         root = os.open("/", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
         self._mount(root, self.plan["first"])
-        for path, target in self.plan["copies"]:
-            self._copy(root, self.sources[path], target)
+        for tree, copy in zip(self.sources, self.plan["copies"], strict=True):
+            self._copy(root, tree, copy)
         self._mount(root, self.plan["then"])
         os.close(root)
 
     def _mount(self, root: int, entries: list[tuple[str, bytes, Any, Any]]) -> None:
         owner = self.identity.uid
         for kind, target, what, _ in entries:
-            ours = target.startswith(self.plan["case"] + b"/")
             if kind == "tmpfs":
-                tmpfs(root, target, what, owner, clear=ours)
+                tmpfs(root, target, what, owner)
                 continue
             tree, writable = self.mounts[target]
             set_attributes(tree, ATTR_NOSUID | ATTR_NODEV | (0 if writable else ATTR_RDONLY))
-            attach(tree, place(root, target, folder=is_folder(tree), owner=owner, clear=ours))
+            attach(tree, place(root, target, folder=is_folder(tree), owner=owner))
 
-    def _copy(self, root: int, tree: int, target: bytes) -> None:
-        source = b"/run/copy"
-        os.makedirs(source, exist_ok=True)
+    def _copy(self, root: int, tree: int, copy: tuple[bytes, bytes, bytes, bytes]) -> None:
+        _, target, seen_at, command = copy
         set_attributes(tree, ATTR_RDONLY | ATTR_NOSUID | ATTR_NODEV)
-        attach(os.dup(tree), os.open(source, os.O_PATH | os.O_CLOEXEC))
-        os.close(place(root, target, folder=True, owner=self.identity.uid, clear=False))
+        attach(tree, place(root, seen_at, folder=True, owner=None))
+        os.close(place(root, target, folder=True, owner=self.identity.uid))
         child = os.fork()
         if child == 0:
             self.identity.take(keep=DAC_READ_SEARCH)
-            os.execv("/bin/cp", [*self.plan["cp"], source + b"/.", target])
+            os.execve("/bin/sh", [b"sh", b"-c", command], {b"PATH": b"/usr/bin:/bin"})
         _, status = os.waitpid(child, 0)
-        check("umount", libc.umount2(source, MNT_DETACH))
-        os.rmdir(source)
+        check("umount", libc.umount2(seen_at, MNT_DETACH))
+        os.rmdir(seen_at)
         if status != 0:
             raise SetupError(f"copy into {shown(target)} failed (the output says why)")
 
@@ -489,7 +481,7 @@ def stage(plan: dict[str, Any]) -> NoReturn:
         mount(b"tmpfs", plan["stage_dir"], MS_NOSUID | MS_NODEV, b"size=1m,nr_inodes=4096,mode=755")
         root = os.open("/", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
         for target, tree in trees:
-            attach(tree, place(root, target, folder=is_folder(tree), owner=None, clear=False))
+            attach(tree, place(root, target, folder=is_folder(tree), owner=None))
         for target, *size in plan["tmpfs"]:
             tmpfs(root, target, tuple(size), identity.uid)
         os.close(root)
@@ -501,9 +493,15 @@ def stage(plan: dict[str, Any]) -> NoReturn:
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     os.umask(0o022)
     os.chdir("/")
-    if plan["report"] >= 0 and plan["report"] != 3:
-        raise SetupError("the report pipe must be descriptor 3")
-    os.execve(plan["argv"][0], plan["argv"], {})
+    for fd, number in plan["descriptors"]:
+        if fd >= 0:
+            os.dup2(fd, number)
+            os.set_inheritable(fd, False)
+    options = os.memfd_create("options", 0)
+    os.write(options, plan["options"])
+    os.lseek(options, 0, os.SEEK_SET)
+    program, *rest = plan["argv"]
+    os.execve(program, [b"bwrap", b"--args", b"%d" % options, *rest], {})
 
 
 def attempt(status: int, step: Callable[[], NoReturn]) -> NoReturn:

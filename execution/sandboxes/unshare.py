@@ -8,9 +8,9 @@ import resource
 from collections.abc import Mapping
 from typing import Any
 
-from execution.sandbox import CASE_DIR, Mount, SandboxOutcome, SandboxRequest, Scratch
+from execution.sandbox import Mount, SandboxOutcome, SandboxRequest, Scratch
+from execution.sandboxes.copying import copy_command, plan_copies
 from execution.sandboxes.ground import (
-    COPY_COMMAND,
     DEVICE_LINKS,
     DEVICES,
     ground,
@@ -81,11 +81,11 @@ def _plan(request: SandboxRequest, uid: int | None) -> Mapping[str, object]:
         "links": [(os.fsencode(path), os.fsencode(points_to)) for path, points_to in host.links],
         "tmpfs": [(os.fsencode(target), *room) for target, *room in private_scratches(request.limits)],
         "folders": [HOME.encode()],
-        "case": CASE_DIR.encode(),
         "first": [_entry(entry) for entry in layout.before],
-        "copies": [(os.fsencode(copy.source), os.fsencode(copy.target)) for copy in request.copies],
+        "copies": [
+            (copy.source, copy.target, copy.seen_at, copy_command(copy)) for copy in plan_copies(request, layout.after)
+        ],
         "then": [_entry(entry) for entry in layout.after],
-        "cp": list(COPY_COMMAND),
         "limits": resource_limits(request.limits),
         "process_limit": [(resource.RLIMIT_NPROC, request.limits.processes)],
         "cwd": os.fsencode(request.cwd),
