@@ -6,57 +6,30 @@ Preparing reads git and runs nothing; it goes in the walk's order, since the fir
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from authoring.apply_command import apply_command
 from authoring.case import UNCATEGORISED
 from authoring.compose import ChangeFacts, TaskText
+from authoring.desk import Desk
 from authoring.licence import licence_of
-from authoring.statement import draft_statement
+from authoring.statement import SourceText, draft_statement
 from casewright.configuration import CategorySection
-from casewright.workspace import Workspace
 from execution.languages.base import Refusal
-from execution.sandbox import Limits
-from miner.admission import AdmissionRequest, Tools, plan
+from miner.admission import AdmissionRequest, plan
 from miner.change import Change
-from miner.content import ContentScreens, texts_of
+from miner.content import texts_of
 from miner.judgement import Judgement, Reached, Standing
 from miner.parts import Parts, split
-from miner.path_rules import PathRules, glob_pattern
+from miner.path_rules import glob_pattern
 from miner.reasons import Reason
-from miner.screen import SizeLimits, screen_parts, sentence, shown_path
+from miner.screen import screen_parts, sentence, shown_path
 
 # An era's date serves changes that are at most this much older (docs/decisions/0004).
 ERA_WINDOW_SECONDS = 92 * 24 * 3600
 
 EraDate = Callable[[str, int, int], int]
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Desk:
-    """What preparing and concluding need beyond the change: the repository's settings and who is working.
-
-    ``licence`` and ``category`` are None where nobody said; ``overrides`` is what the language module is told.
-    """
-
-    workspace: Workspace
-    tools: Tools
-    repository_id: str
-    repository_url: str
-    rules: PathRules
-    size_limits: SizeLimits
-    limits: Limits
-    screens: ContentScreens
-    repeat: int
-    tool: str
-    proposed_by: str
-    overrides: Mapping[str, str]
-    licence: str | None = None
-    category: str | None = None
-    categories: tuple[CategorySection, ...] = ()
-    case_id: str | None = None
-    dry_run: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -102,7 +75,7 @@ def prepare(change: Change, desk: Desk, era_date: EraDate) -> Prepared | Judgeme
         repository_id=desk.repository_id,
         repository_url=desk.repository_url,
         licence=desk.licence or licence_of(repository.tree(change.head)),
-        category=desk.category or _category(parts, desk.categories),
+        category=desk.category or _category(parts, desk.categories) or desk.usual_category or UNCATEGORISED,
         text=_text(texts),
         facts=_facts(change, desk, parts, collected),
         apply=apply_command(change.base, change.head, parts.test),
@@ -149,13 +122,13 @@ def _facts(change: Change, desk: Desk, parts: Parts, graded: tuple[str, ...]) ->
 
 
 def _text(texts: tuple[str, ...]) -> TaskText:
-    statement = draft_statement(texts)
+    statement = draft_statement(SourceText(source="commit message", text=text) for text in texts)
     return TaskText(task=statement.task, text_from=statement.text_from)
 
 
-def _category(parts: Parts, categories: tuple[CategorySection, ...]) -> str:
+def _category(parts: Parts, categories: tuple[CategorySection, ...]) -> str | None:
     for section in categories:
         patterns = [re.compile(glob_pattern(glob)) for glob in section.paths]
         if any(pattern.fullmatch(path.decode("utf-8", "replace")) for pattern in patterns for path in parts.rest):
             return section.category
-    return UNCATEGORISED
+    return None

@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 
 from pydantic import ValidationError
 
-from authoring.candidate import Desk, Prepared
+from authoring.candidate import Prepared
 from authoring.case import Case, new_id
 from authoring.compose import Naming, compose, language_name
+from authoring.desk import Desk
 from authoring.draft import draft_path, list_drafts, load_draft, update_record, write_draft
 from authoring.reproduce import Recorded, Reproduction, reproduce
 from casewright.errors import DocumentError

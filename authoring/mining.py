@@ -13,8 +13,9 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
-from authoring.candidate import Desk, Prepared, prepare
+from authoring.candidate import Prepared, prepare
 from authoring.conclusion import Concluded, conclude, judge
+from authoring.desk import Desk
 from casewright.errors import InfrastructureError, RepositoryError, SandboxUnavailableError
 from execution.sandboxes.launcher import LAUNCHER
 from miner.change import Change

@@ -1,0 +1,113 @@
+"""What preparing and concluding need beyond the change itself: the repository, its settings, and who is working."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from casewright.configuration import CategorySection, Configuration, configuration_digest, overrides
+from casewright.repository import Repository
+from casewright.store import Store
+from casewright.workspace import Workspace
+from execution.recipe import RULES_VERSION
+from execution.sandbox import Limits, Sandbox
+from miner.admission import Tools
+from miner.content import ContentScreens, PastChanges
+from miner.history import Stretch
+from miner.path_rules import PathRules
+from miner.repository_id import repository_id
+from miner.screen import SizeLimits
+from miner.shape_rules import rules_of
+
+USUAL_REPEAT = 3
+# A draft of a repository that nobody can clone says so; `cut` refuses it.
+UNPUBLISHED = "unpublished:"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class JudgingOptions:
+    """What ``mine`` and ``add-case`` are told about judging; None and empty where nothing was said."""
+
+    repeat: int | None = None
+    category: str | None = None
+    setup: str = ""
+    test: str = ""
+
+    def digested(self) -> Mapping[str, object]:
+        """Return what may change a verdict, as plain JSON values."""
+        return {"repeat": self.repeat, "setup": self.setup, "test": self.test}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Desk:
+    """Everything in one place; nothing here changes while a run goes on.
+
+    ``licence`` and ``category`` are None where nobody said; ``overrides`` is what the language module is told.
+    """
+
+    workspace: Workspace
+    tools: Tools
+    repository_id: str
+    repository_url: str
+    rules: PathRules
+    size_limits: SizeLimits
+    limits: Limits
+    screens: ContentScreens
+    repeat: int
+    tool: str
+    proposed_by: str
+    overrides: Mapping[str, str]
+    licence: str | None = None
+    category: str | None = None
+    usual_category: str | None = None
+    categories: tuple[CategorySection, ...] = ()
+    case_id: str | None = None
+    dry_run: bool = False
+
+
+def open_desk(
+    workspace: Workspace,
+    configuration: Configuration,
+    repository: Repository,
+    sandbox: Sandbox,
+    store: Store,
+    options: JudgingOptions,
+    stretch: Stretch,
+    *,
+    tool: str,
+    proposed_by: str,
+) -> Desk:
+    """Return the desk for one repository of a workspace; the command line's options win over the workspace's."""
+    name = repository_id(repository.remote_url, repository.name)
+    section = configuration.repository(name)
+    rules, size_limits = rules_of(section)
+    tip = stretch.commit_range.partition("..")[2] or stretch.branch
+    past = PastChanges(repository, tip, all_commits=stretch.all_commits)
+    said = {**overrides(section), **{key: value for key, value in _said(options).items() if value}}
+    return Desk(
+        workspace=workspace,
+        tools=Tools(repository=repository, repository_id=name, sandbox=sandbox, store=store),
+        repository_id=name,
+        repository_url=section.url or repository.remote_url or f"{UNPUBLISHED}{name}",
+        rules=rules,
+        size_limits=size_limits,
+        limits=replace(Limits(), **configuration.limits(name)),
+        screens=ContentScreens(repository, past, size_limits),
+        repeat=options.repeat or configuration.defaults.repeat or USUAL_REPEAT,
+        tool=tool,
+        proposed_by=proposed_by,
+        overrides=said,
+        licence=section.licence,
+        category=options.category,
+        categories=section.categories,
+        usual_category=configuration.defaults.category,
+    )
+
+
+def _said(options: JudgingOptions) -> dict[str, str]:
+    return {"setup": options.setup, "test": options.test}
+
+
+def judging_digest(configuration: Configuration, name: str, options: JudgingOptions) -> str:
+    """Return the digest under which a change's judgement is known again."""
+    return configuration_digest(configuration, name, options.digested(), RULES_VERSION)
