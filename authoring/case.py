@@ -42,7 +42,9 @@ UNCATEGORISED = "uncategorised"
 class Record(BaseModel):
     """Base of every part of a case: strict, closed and immutable."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, strict=True, json_schema_serialization_defaults_required=True
+    )
 
 
 class Style(StrEnum):

@@ -1,0 +1,196 @@
+"""The task text, drafted from what people wrote of a change: commit messages, later pull requests and issues.
+
+What is of the forge and not of the task goes out: trailers, issue and commit numbers, links, merge formulas, the type
+before a conventional title. A text that says nothing afterwards can't be a task: the change is ``not-statable``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+# Fewer words than this, besides version numbers and formulas, are no task.
+LEAST_WORDS: Final = 4
+
+_TRAILER = re.compile(
+    r"(?:[a-z]+(?:-[a-z]+)*-by|cc|change-id|reviewed-on|differential revision|cherry-picked-from)\s*:\s*\S.*|"
+    r"(?:fix(?:e[sd])?|close[sd]?|resolve[sd]?|refs?|references|see[- ]also|bug|link|links|related|issue|issues|pr|"
+    r"pull request|part of)\s*:\s*(?:(?:[\w.-]+/[\w.-]+)?#\d+|gh-\d+|https?://\S+|\d+|[0-9a-f]{7,64}\b)[\s\S]*|"
+    r"\(cherry picked from commit [0-9a-f]+\)|git-svn-id:.*",
+    re.IGNORECASE,
+)
+_CLOSING = re.compile(
+    r"[(\[]?\b(?:fix(?:e[sd])?|close[sd]?|resolve[sd]?|refs?|see|re)\s*:?\s+"
+    r"(?:(?:[\w.-]+/[\w.-]+)?(?:#|gh-)\d+(?:\s*(?:,|and|&)\s*)?)+[)\]]?\.?",
+    re.IGNORECASE,
+)
+_NUMBER = re.compile(
+    r"\(\s*(?:(?:[\w.-]+/[\w.-]+)?#\d+|gh-\d+)(?:\s*,\s*(?:#|gh-)\d+)*\s*\)|"
+    r"(?<![\w&/])(?:[\w.-]+/[\w.-]+)?#\d+\b|\bgh-\d+\b",
+    re.IGNORECASE,
+)
+_LINK = re.compile(r"\[([^\]\n]*)\]\(\s*https?://[^)\s]*\s*\)|<https?://[^>\s]*>|\bhttps?://[^\s<>)\]]+")
+_OBJECT_ID = re.compile(r"\b(?=[0-9a-f]*[0-9])(?=[0-9a-f]*[a-f])[0-9a-f]{7,64}\b")
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u2060\ufeff\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+_MERGE = re.compile(
+    r"merge (?:pull request|pr|mr|merge request)\b.*|merge (?:remote-tracking )?(?:branch(?:es)?|tag|commit)\b.*|"
+    r"see merge request\b.*|merged? (?:in|from|with)? ?\S+(?: into \S+)?(?: \(pull request.*\))?|auto-?merge\b.*|"
+    r"merged via .*|"
+    # A branch into a branch; "Merge defaults into options" is a task.
+    r"merge \S+ (?:in)?to [`'\"]?(?:main|master|develop|dev|stable|trunk|next|maint\S*|release\S*|v?\d[\w.]*)[`'\"]?\.?",
+    re.IGNORECASE,
+)
+_REVERT = re.compile(r"revert(?:s|ed|ing)?\b.*|this reverts commit\b.*|reapply\b.*", re.IGNORECASE)
+_FORMULAS = (_MERGE, _REVERT)
+_CONVENTIONAL = re.compile(
+    r"(?:build|chore|ci|docs?|feat(?:ure)?|fix|bugfix|hotfix|perf|refactor|revert|style|tests?)(?:\([^)\n]*\))?!?:\s+(?=\S)",
+    re.IGNORECASE,
+)
+_SIGN = re.compile(r"^:[a-z0-9_+-]+:\s*")
+_BUMP = re.compile(r"(?:bump|release|version|prepare(?: for)?|update changelog|changelog)\b", re.IGNORECASE)
+_VERSION = re.compile(r"v?\d+(?:[.\-_]\w+)*\+?", re.IGNORECASE)
+_WORD = re.compile(r"[^\W_]+(?:['\u2019._/-][^\W_]+)*")
+_PART = re.compile(r"[^\W\d_]+?(?=[A-Z][a-z]|[\W\d_]|(?<=[a-z])[A-Z]|$)")
+_SENTENCE_END = re.compile(r"[.!?:](?:\s|$)|\n\s*\n|\n\s*[-*]\s")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SourceText:
+    """A text as people wrote it, and where it stands: ``commit message``, ``pull request``, ``issue #12``."""
+
+    source: str
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Statement:
+    """A drafted task: LF text that ends with a newline (or is empty), and how many sentences each source gave."""
+
+    task: str
+    text_from: tuple[tuple[str, int], ...]
+
+
+def decode_message(message: bytes, encoding: str = "") -> str:
+    """Return a commit message as text: by the commit's own ``encoding`` header, else as UTF-8.
+
+    What does not decode becomes U+FFFD; a wrong or unknown header is no reason to lose a change.
+    """
+    for name in (encoding, "utf-8"):
+        try:
+            return message.decode(name or "utf-8")
+        except (LookupError, UnicodeDecodeError):
+            continue
+    return message.decode("utf-8", "replace")
+
+
+def draft_statement(texts: Iterable[SourceText]) -> Statement:
+    """Return the task drafted from texts in order of preference: what an earlier text says is not said again."""
+    parts: list[str] = []
+    text_from: list[tuple[str, int]] = []
+    said: set[str] = set()
+    for text in texts:
+        kept = []
+        for paragraph in _untyped(cleaned(text.text)).split("\n\n"):
+            key = " ".join(_WORD.findall(paragraph.lower()))
+            if key and key not in said:
+                kept.append(paragraph)
+                said.add(key)
+        if kept:
+            parts += kept
+            text_from.append((text.source, sum(sentence_count(paragraph) for paragraph in kept)))
+    task = "\n\n".join(parts)
+    return Statement(task=f"{task}\n" if task else "", text_from=tuple(text_from))
+
+
+def statable(texts: Iterable[str]) -> bool:
+    """Whether the texts together, as people wrote them, hold enough to state a task.
+
+    Version numbers and the formulas of merges and reverts don't count, nor what ``cleaned`` takes out. A conventional
+    type counts (``fix`` says what is wanted), and a name such as ``joinURL`` is as many words as it is made of.
+    """
+    return sum(_word_count(cleaned(text)) for text in texts) >= LEAST_WORDS
+
+
+def cleaned(text: str) -> str:
+    """Return a text without what belongs to the forge; paragraphs and line breaks stay as they were wrapped."""
+    unified = _CONTROL.sub(
+        "", text.replace("\r\n", "\n").replace("\r", "\n").replace("\u2028", "\n").replace("\u2029", "\n")
+    )
+    lines = _without_trailers(unified.split("\n"))
+    kept: list[str] = []
+    for line in lines:
+        bare = line.strip()
+        fresh = _clean_line(line)
+        if _TRAILER.fullmatch(bare) or any(rule.fullmatch(one) for rule in _FORMULAS for one in (bare, fresh.strip())):
+            continue
+        if fresh.strip(" \t-*•.,;:()[]") or not bare:
+            kept.append(fresh)
+    paragraphs = re.split(r"\n[ \t]*\n+", "\n".join(kept).strip("\n"))
+    shown = [paragraph.strip("\n") for paragraph in paragraphs if paragraph.strip()]
+    return "\n\n".join(part.lstrip() if number == 0 else part for number, part in enumerate(shown))
+
+
+def _untyped(text: str) -> str:
+    """Take conventional types (``fix(parser):``) and signs from the title and from the items of a squashed list."""
+    first, newline, rest = text.partition("\n")
+    lines = [_title(line) if line.startswith(("* ", "- ")) else line for line in rest.split("\n")]
+    return _title(first) + newline + "\n".join(lines)
+
+
+def sentence_count(text: str) -> int:
+    """Return roughly how many sentences a text has; a text that is not empty has at least one."""
+    return sum(1 for part in _SENTENCE_END.split(text) if _WORD.search(part))
+
+
+def _without_trailers(lines: list[str]) -> list[str]:
+    """Take out the last block of lines when each of them has the shape ``Token: value`` or continues one."""
+    end = len(lines)
+    while end and not lines[end - 1].strip():
+        end -= 1
+    start = end
+    while start and lines[start - 1].strip():
+        start -= 1
+    block = lines[start:end]
+    shaped = all(
+        re.match(r"[A-Za-z][A-Za-z0-9-]*: \S|\s+\S", line) or _TRAILER.fullmatch(line.strip()) for line in block
+    )
+    known = any(_TRAILER.fullmatch(line.strip()) for line in block)
+    return lines[:start] if start and shaped and known else lines[:end]
+
+
+def _clean_line(line: str) -> str:
+    fresh = _LINK.sub(lambda found: found[1] or "", line)
+    fresh = _CLOSING.sub("", fresh)
+    fresh = _NUMBER.sub("", fresh)
+    fresh = _OBJECT_ID.sub("", fresh)
+    if fresh == line:
+        return line.rstrip()
+    indent = fresh[: len(fresh) - len(fresh.lstrip())]
+    body = re.sub(r"(?<!\S)(?:\(\s*\)|\[\s*\])", "", fresh.strip())
+    body = re.sub(r"[ \t]{2,}", " ", body)
+    body = re.sub(r"^[:;,.\u2013\u2014-]+\s+", "", body) if not line.lstrip().startswith("-") else body
+    body = re.sub(r"\s+([.,;:!?])(?=\s|$)", r"\1", body)
+    return (indent + body).rstrip()
+
+
+def _title(line: str) -> str:
+    mark = line[:2] if line.startswith(("* ", "- ")) else ""
+    bare = _SIGN.sub("", line[len(mark) :])
+    typed = _CONVENTIONAL.sub("", bare, count=1) if _CONVENTIONAL.match(bare) else bare
+    if typed == line[len(mark) :]:
+        return line
+    return mark + typed[:1].upper() + typed[1:] if typed[:2].isalpha() else mark + typed
+
+
+def _word_count(text: str) -> int:
+    count = 0
+    for line in text.split("\n"):
+        # A clock time or a version is no word, and neither is what stands between its dots.
+        words = [part for word in _WORD.findall(line) if not _VERSION.fullmatch(word) for part in _PART.findall(word)]
+        # "Bump version to 1.2" is a formula around a number.
+        if _BUMP.match(line.strip()) and len(words) <= LEAST_WORDS:
+            continue
+        count += len(words)
+    return count

@@ -1,0 +1,130 @@
+"""Drafts are written once and keep what a person changed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from authoring.case import ReviewState, Waiver
+from authoring.draft import (
+    draft_text,
+    edit_draft,
+    list_drafts,
+    load_draft,
+    load_drafts,
+    mark_reviewed,
+    parse_draft,
+    readable_drafts,
+    update_record,
+    write_draft,
+)
+from casewright.errors import DocumentError, InvalidInputError
+from casewright.workspace import Workspace, init_workspace
+from tests.support.cases import as_case, plain_case, sealed
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Workspace:
+    return init_workspace(tmp_path)[0]
+
+
+def test_a_new_draft_is_read_back_and_holds_its_task_as_a_block(workspace: Workspace) -> None:
+    case = as_case(plain_case())
+    path = write_draft(workspace, case)
+    assert load_draft(workspace, case.id).case == case
+    text = path.read_text()
+    assert "task: |\n  Search results" in text
+    assert '\nbase_commit: "d78903c79a1cb3f0664815079f6e7e15bb4fb990"\n' in text
+    assert text.startswith("# A casewright draft.")
+
+
+def test_a_draft_is_never_overwritten(workspace: Workspace) -> None:
+    path = write_draft(workspace, as_case(plain_case()))
+    path.write_text(path.read_text() + "# mine\n")
+    before = path.read_bytes()
+    with pytest.raises(InvalidInputError, match="is there already"):
+        write_draft(workspace, as_case(plain_case(category="other")))
+    assert path.read_bytes() == before
+
+
+def test_a_case_that_contradicts_itself_is_not_written(workspace: Workspace) -> None:
+    with pytest.raises(DocumentError, match="edited by hand"):
+        write_draft(workspace, as_case({**plain_case(), "repository_url": "https://example.org/other"}))
+    assert list_drafts(workspace) == ()
+
+
+def test_a_later_run_changes_its_own_fields_alone(workspace: Workspace) -> None:
+    write_draft(workspace, as_case(plain_case()))
+    draft = load_draft(workspace, "ledger-249689d816")
+    edited = draft.data.decode().replace("category: backend", "category: 'backend'   # or search?")
+    edited = edited.replace("task: |\n", "\n# I wrote this\ntask: |\n").replace("  files:\n", "  # checked\n  files:\n")
+    draft.path.write_text(edited)
+    again = plain_case(category="tool's", task="Tool's task.\n")
+    again["environment"]["dependencies"] = ["pluggy==1.5.0", "pytest==9.1.1"]
+    kept = update_record(load_draft(workspace, draft.case.id), as_case(sealed(again)))
+    assert kept.case.environment.dependencies == ("pluggy==1.5.0", "pytest==9.1.1")
+    digests = (draft.case.verification.record_digest, kept.case.verification.record_digest)
+    expected = edited.replace("    - pytest==9.1.1\n", "    - pluggy==1.5.0\n    - pytest==9.1.1\n").replace(*digests)
+    assert draft.path.read_text() == expected
+
+
+def test_an_update_that_changes_nothing_leaves_the_bytes(workspace: Workspace) -> None:
+    case = as_case(plain_case())
+    path = write_draft(workspace, case)
+    before = path.stat()
+    update_record(load_draft(workspace, case.id), case)
+    assert path.stat() == before
+
+
+def test_faults_of_all_drafts_are_told_together(workspace: Workspace) -> None:
+    write_draft(workspace, as_case(plain_case()))
+    good = draft_text(as_case(plain_case(id="b")))
+    (workspace.cases / "b.yaml").write_text(
+        good.replace('base_commit: "d7', 'base_commit: "D7').replace("size:", "sizes:")
+    )
+    (workspace.cases / "c.yaml").write_text(good)
+    (workspace.cases / "d.yaml").write_text(good.replace("id: b\n", "id: d\nid: e\n"))
+    with pytest.raises(DocumentError) as caught:
+        load_drafts(workspace)
+    told = str(caught.value)
+    assert "base_commit: 'D78903c79a1cb3f0664815079f6e7e15bb4fb990' is not a full lowercase object id" in told
+    assert "size: is missing" in told
+    assert "sizes: is not a key that stands here" in told
+    assert "cases/c.yaml: id: is 'b'; a draft is named after its id" in told
+    assert "cases/d.yaml:4:5: id: the key 'id' stands twice (again at line 5)" in told
+    assert [type(one).__name__ for one in readable_drafts(workspace)] == ["DocumentError"] * 3 + ["Draft"]
+
+
+def test_an_edit_by_hand_of_the_record_is_seen_and_can_be_verified_again(workspace: Workspace) -> None:
+    path = write_draft(workspace, as_case(plain_case()))
+    path.write_text(path.read_text().replace("seconds: 60", "seconds: 61"))
+    with pytest.raises(
+        DocumentError, match=r"cases/.*:\d+:\d+: verification\.record_digest: the record was edited by hand"
+    ):
+        load_draft(workspace, path.stem)
+    assert load_draft(workspace, path.stem, edited_record=True).case.grading.limits.seconds == 61
+
+
+def test_a_review_holds_until_the_task_changes(workspace: Workspace) -> None:
+    plain = plain_case()
+    plain["review"] = {"state": "auto", "by": None, "date": None, "task_digest": None, "waivers": []}
+    write_draft(workspace, as_case(plain))
+    draft = load_draft(workspace, plain["id"])
+    assert draft.state is ReviewState.AUTO
+    waiver = Waiver(code="too-short", text="x", reason="It is enough.")
+    read = mark_reviewed(draft, "A. Reviewer", "2026-08-30", (waiver,))
+    assert read.state is ReviewState.VERIFIED
+    assert read.case.review.waivers == (waiver,)
+    assert edit_draft(read, {"task": "Another task.\n"}).state is ReviewState.AUTO
+
+
+def test_a_missing_draft_is_named(workspace: Workspace) -> None:
+    with pytest.raises(InvalidInputError, match="there is no draft 'absent'"):
+        load_draft(workspace, "absent")
+
+
+def test_a_draft_from_the_future_is_refused() -> None:
+    text = draft_text(as_case(plain_case())).replace("casewright.case/v1", "casewright.case/v9")
+    with pytest.raises(DocumentError, match=r"schema: .*casewright\.case/v1"):
+        parse_draft(text.encode(), "x.yaml")
