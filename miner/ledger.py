@@ -30,7 +30,7 @@ from miner.reasons import Reason
 BATCH: Final = 5000
 
 # A second scan of the same history adds no row for a change that it refuses for the same reason as before.
-_INSERT_SCREENED: Final = """
+_INSERT_REFUSED: Final = """
 INSERT INTO attempts (sitting, base, head, landing, subject, reason, reached, standing)
 SELECT ?1, ?3, ?4, ?5, ?6, ?7, 'scanned', 'rejected'
 WHERE ?7 IS NOT (
@@ -57,7 +57,7 @@ WHERE attempts.number IN (
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Screened:
+class Refused:
     """A change that a screen refused before anything ran."""
 
     base: str
@@ -125,6 +125,21 @@ class Ledger:
             return None
         return cls(path, connection, "")
 
+    @classmethod
+    def open_copy(cls, path: Path, *, tool: str) -> Ledger:
+        """Return a copy of the ledger at ``path`` (an empty one where there is none) that is in memory alone.
+
+        For a rehearsal: it knows what the ledger knows, and what is added to it is gone when it is closed.
+        """
+        original = cls.open_to_read(path)
+        connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+        if original is None:
+            prepare(path, connection)
+        else:
+            with original, told(path):
+                original._connection.backup(connection)
+        return cls(path, connection, tool)
+
     def close(self) -> None:
         """Close the file."""
         with self._turn, told(self._path):
@@ -138,7 +153,7 @@ class Ledger:
     ) -> None:
         self.close()
 
-    def screened(self, repository: str, configuration: str, rows: Iterable[Screened]) -> int:
+    def refused(self, repository: str, configuration: str, rows: Iterable[Refused]) -> int:
         """Add changes that a screen refused, in batches of one transaction each; return how many rows are new.
 
         ``rows`` may be endless work: it is read as it comes. Raises ``WorkspaceError`` when the file can't be written.
@@ -149,7 +164,7 @@ class Ledger:
             with self._writing():
                 sitting = self._sitting(repository, configuration)
                 cursor = self._connection.executemany(
-                    _INSERT_SCREENED,
+                    _INSERT_REFUSED,
                     (
                         (
                             sitting,

@@ -18,7 +18,7 @@ import pytest
 from casewright.errors import WorkspaceError
 from miner.funnel import funnel
 from miner.judgement import ExcludedFile, FailsByRow, Judgement, Reached, Standing
-from miner.ledger import BATCH, Ledger, Screened
+from miner.ledger import BATCH, Ledger, Refused
 from miner.reasons import Reason
 
 BASE = "a" * 40
@@ -71,8 +71,8 @@ def known(ledger: Ledger, configuration: str = "c1") -> Judgement | None:
     return ledger.known(ADMITTED.repository, HEAD, BASE, configuration)
 
 
-def screened(number: int, reason: Reason = Reason.NO_TEST_CHANGE, subject: str = "") -> Screened:
-    return Screened(base=f"{number:040x}", head=f"{number + 1:040x}", landing="direct", reason=reason, subject=subject)
+def refused(number: int, reason: Reason = Reason.NO_TEST_CHANGE, subject: str = "") -> Refused:
+    return Refused(base=f"{number:040x}", head=f"{number + 1:040x}", landing="direct", reason=reason, subject=subject)
 
 
 class TestWhatIsKnown:
@@ -105,8 +105,8 @@ class TestWhatIsKnown:
 
     def test_a_screened_change_is_no_verdict_to_take_over(self, ledger: Ledger) -> None:
         keep(ledger, ADMITTED)
-        ledger.screened(
-            ADMITTED.repository, "c1", [Screened(base=BASE, head=HEAD, landing="merge", reason=Reason.TOO_LARGE)]
+        ledger.refused(
+            ADMITTED.repository, "c1", [Refused(base=BASE, head=HEAD, landing="merge", reason=Reason.TOO_LARGE)]
         )
         assert known(ledger) is None
 
@@ -144,20 +144,20 @@ class TestAppending:
         assert known(ledger) == ADMITTED
 
     def test_a_second_scan_of_the_same_history_adds_nothing(self, ledger: Ledger) -> None:
-        rows = [screened(number) for number in range(BATCH + 1)]
-        assert ledger.screened("r", "c1", iter(rows)) == BATCH + 1
-        assert ledger.screened("r", "c2", iter(rows)) == 0
+        rows = [refused(number) for number in range(BATCH + 1)]
+        assert ledger.refused("r", "c1", iter(rows)) == BATCH + 1
+        assert ledger.refused("r", "c2", iter(rows)) == 0
 
     def test_a_change_that_is_screened_for_another_reason_than_before_is_added(self, ledger: Ledger) -> None:
-        ledger.screened("r", "c1", [screened(1)])
-        assert ledger.screened("r", "c2", [screened(1, Reason.TOO_LARGE)]) == 1
+        ledger.refused("r", "c1", [refused(1)])
+        assert ledger.refused("r", "c2", [refused(1, Reason.TOO_LARGE)]) == 1
         (row,) = ledger.latest()
         assert row.reason is Reason.TOO_LARGE
 
     def test_a_judged_change_that_a_screen_refuses_now_is_added(self, ledger: Ledger) -> None:
         keep(ledger, dataclasses.replace(REJECTED, reason=Reason.TOO_LARGE))
-        row = Screened(base=BASE, head=HEAD, landing="merge", reason=Reason.TOO_LARGE)
-        assert ledger.screened(ADMITTED.repository, "c2", [row]) == 1
+        row = Refused(base=BASE, head=HEAD, landing="merge", reason=Reason.TOO_LARGE)
+        assert ledger.refused(ADMITTED.repository, "c2", [row]) == 1
 
     def test_threads_may_write_at_once(self, ledger: Ledger) -> None:
         def write(number: int) -> None:
@@ -173,26 +173,26 @@ class TestAppending:
 
 class TestListing:
     def test_a_screened_change_comes_with_its_code_and_no_detail(self, ledger: Ledger) -> None:
-        ledger.screened("r", "c1", [screened(1, subject="Say it")])
+        ledger.refused("r", "c1", [refused(1, subject="Say it")])
         (row,) = ledger.latest(reason=Reason.NO_TEST_CHANGE)
         assert (row.head, row.subject, row.detail) == (f"{2:040x}", "Say it", "")
         assert (row.reached, row.standing) == (Reached.SCANNED, Standing.REJECTED)
 
     def test_undecodable_bytes_of_a_screened_subject_are_shown(self, ledger: Ledger) -> None:
-        ledger.screened("r", "c1", [screened(1, subject="caf\udce9 \ud800")])
+        ledger.refused("r", "c1", [refused(1, subject="caf\udce9 \ud800")])
         (row,) = ledger.latest()
         assert "caf" in row.subject
         assert row.subject.encode("utf-8")
 
     def test_a_listing_can_be_held_to_a_reason_and_a_repository(self, ledger: Ledger) -> None:
-        ledger.screened("r", "c1", [screened(1), screened(2, Reason.TOO_LARGE)])
-        ledger.screened("s", "c1", [screened(3, Reason.TOO_LARGE)])
+        ledger.refused("r", "c1", [refused(1), refused(2, Reason.TOO_LARGE)])
+        ledger.refused("s", "c1", [refused(3, Reason.TOO_LARGE)])
         assert [row.repository for row in ledger.latest(reason=Reason.TOO_LARGE)] == ["r", "s"]
         assert [row.repository for row in ledger.latest(reason=Reason.TOO_LARGE, repository="s")] == ["s"]
         assert ledger.repositories() == ("r", "s")
 
     def test_the_funnel_counts_each_change_once_by_its_latest_attempt(self, ledger: Ledger) -> None:
-        ledger.screened("r", "c1", [screened(number) for number in range(5)])
+        ledger.refused("r", "c1", [refused(number) for number in range(5)])
         keep(ledger, BROKEN)
         keep(ledger, ADMITTED)
         sums = funnel(ledger.tallies())
@@ -207,8 +207,8 @@ class TestListing:
         assert sums.infrastructure == 0
 
     def test_the_funnel_of_one_repository_leaves_the_others_out(self, ledger: Ledger) -> None:
-        ledger.screened("r", "c1", [screened(1)])
-        ledger.screened("s", "c1", [screened(1), screened(2)])
+        ledger.refused("r", "c1", [refused(1)])
+        ledger.refused("s", "c1", [refused(1), refused(2)])
         assert funnel(ledger.tallies("s")).scanned == 2
 
 
@@ -236,6 +236,22 @@ class TestEraDates:
             given = [first.era_date("e", day, 30) for day in wanted]
         with Ledger.open(path, tool="t") as second:
             assert [second.era_date("e", day, 30) for day in wanted] == given
+
+
+class TestARehearsal:
+    def test_a_copy_knows_what_the_ledger_knows_and_keeps_nothing(self, ledger: Ledger, path: Path) -> None:
+        keep(ledger, ADMITTED)
+        ledger.era_date("e", 100 * DAY, 30 * DAY)
+        with Ledger.open_copy(path, tool="t") as copy:
+            assert known(copy) == ADMITTED
+            assert copy.era_date("e", 90 * DAY, 30 * DAY) == 100 * DAY
+            keep(copy, REJECTED, "c2")
+        assert list(ledger.latest()) == [ADMITTED]
+
+    def test_a_copy_of_nothing_is_empty_and_makes_no_file(self, path: Path) -> None:
+        with Ledger.open_copy(path, tool="t") as copy:
+            assert copy.tallies() == ()
+        assert not path.exists()
 
 
 class TestTheFile:
@@ -273,7 +289,7 @@ class TestTheFile:
 
     def test_a_file_cut_short_is_one_clear_line(self, path: Path) -> None:
         with Ledger.open(path, tool="t") as ledger:
-            ledger.screened("r", "c", [screened(number) for number in range(500)])
+            ledger.refused("r", "c", [refused(number) for number in range(500)])
         os.truncate(path, path.stat().st_size // 2)
         with pytest.raises(WorkspaceError, match=r"damaged.*move it away"), Ledger.open(path, tool="t") as ledger:
             list(ledger.latest())
@@ -295,7 +311,7 @@ class TestTheFile:
 
     def test_a_code_that_this_version_does_not_know_is_one_clear_line(self, path: Path) -> None:
         with Ledger.open(path, tool="t") as ledger:
-            ledger.screened("r", "c", [screened(1)])
+            ledger.refused("r", "c", [refused(1)])
         with sqlite3.connect(path) as connection:
             connection.execute("UPDATE attempts SET reason = 'of-the-future'")
         connection.close()
@@ -312,7 +328,7 @@ class TestTheFile:
         pages = ledger._connection.execute("PRAGMA page_count").fetchone()[0]
         ledger._connection.execute(f"PRAGMA max_page_count = {pages}")
         with pytest.raises(WorkspaceError, match="make room"):
-            ledger.screened("r", "c", [screened(number) for number in range(2000)])
+            ledger.refused("r", "c", [refused(number) for number in range(2000)])
         assert known(ledger) == ADMITTED
 
     def test_what_was_kept_survives_a_kill(self, path: Path) -> None:
@@ -321,16 +337,16 @@ class TestTheFile:
             import os, signal, sys
             from pathlib import Path
             from miner.ledger import Ledger
-            from tests.miner.test_ledger import ADMITTED, keep, screened
+            from tests.miner.test_ledger import ADMITTED, keep, refused
 
             ledger = Ledger.open(Path(sys.argv[1]), tool="t")
             keep(ledger, ADMITTED)
 
             def rows():
-                yield screened(1)
+                yield refused(1)
                 os.kill(os.getpid(), signal.SIGKILL)
 
-            ledger.screened("r", "c", rows())
+            ledger.refused("r", "c", rows())
             """
         )
         root = Path(__file__).parents[2]

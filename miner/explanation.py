@@ -1,0 +1,98 @@
+"""What can be said of one change without running anything: its pins, its parts and their rules, its screens."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from casewright.errors import InvalidInputError
+from casewright.repository import Repository
+from miner.change import Change
+from miner.content import PastChanges, lfs_pointer, pins_missing, round_trip, texts_of, too_many_lines
+from miner.history import change_of
+from miner.parts import Parts, split
+from miner.path_rules import PathRules
+from miner.reasons import Reason
+from miner.screen import SizeLimits, all_reasons
+from miner.statable import statable
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ChangeExplanation:
+    """One change explained. ``head`` and ``landing`` are None for a patch, which is no commit of the repository.
+
+    ``screens`` are all codes that speak against the change, in the order in which they are tried. ``round_trip`` tells
+    whether base, test part and rest part give the head's tree id.
+    """
+
+    base: str
+    head: str | None
+    landing: str | None
+    landing_by: str
+    subject: bytes
+    parts: Parts
+    screens: tuple[Reason, ...]
+    round_trip: bool
+
+
+def explain_commit(repository: Repository, revision: str, rules: PathRules, limits: SizeLimits) -> ChangeExplanation:
+    """Explain the change that one commit makes against its first parent. Raises ``UsageError`` for a root commit."""
+    change = change_of(repository, revision)
+    parts = split(change.entries, rules)
+    findings = (
+        too_many_lines(repository, change, parts, limits),
+        lfs_pointer(repository, change),
+        PastChanges(repository, change.head).relative(change),
+        pins_missing(repository, change),
+        round_trip(repository, change, parts),
+    )
+    found = {finding.reason for finding in findings} | set(all_reasons(change.entries, parts, limits))
+    if not statable(texts_of(repository, change)):
+        found.add(Reason.NOT_STATABLE)
+    return _explanation(change, parts, found)
+
+
+def explain_patch(
+    repository: Repository, patch: bytes, base: str, rules: PathRules, limits: SizeLimits
+) -> ChangeExplanation:
+    """Explain a patch as if it were the commit after ``base`` (any name of a commit).
+
+    Raises ``InvalidInputError`` when the patch does not apply there, whole.
+    """
+    pinned = repository.resolve(base)
+    tree = repository.tree_after(repository.commit(pinned).tree, (patch,))
+    if tree is None:
+        raise InvalidInputError(f"the patch does not apply to {pinned}", "name the commit that it was made on")
+    entries = repository.differences(pinned, tree)
+    parts = split(entries, rules)
+    patches = [repository.diff_patch(pinned, tree, side) for side in (parts.test, parts.rest)]
+    whole = repository.tree_after(pinned, patches) == tree
+    found = set(all_reasons(entries, parts, limits))
+    rest = set(parts.rest)
+    counts = [count for count in repository.numstat(pinned, tree) if count.path in rest]
+    if sum((count.added or 0) + (count.deleted or 0) for count in counts) > limits.lines:
+        found.add(Reason.TOO_LARGE)
+    if not whole:
+        found.add(Reason.ROUND_TRIP_FAILED)
+    return ChangeExplanation(
+        base=pinned,
+        head=None,
+        landing=None,
+        landing_by="a patch has not landed",
+        subject=b"",
+        parts=parts,
+        screens=tuple(reason for reason in Reason if reason in found),
+        round_trip=whole,
+    )
+
+
+def _explanation(change: Change, parts: Parts, found: set[Reason | None]) -> ChangeExplanation:
+    return ChangeExplanation(
+        base=change.base,
+        head=change.head,
+        landing=change.landing.value,
+        landing_by=change.landing_by,
+        subject=change.subject,
+        parts=parts,
+        screens=tuple(reason for reason in Reason if reason in found),
+        round_trip=Reason.ROUND_TRIP_FAILED not in found,
+    )
