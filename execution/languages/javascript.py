@@ -231,6 +231,8 @@ def read(report: bytes, exit_code: int, files: tuple[str, ...], output: bytes) -
     """Read what the observed check wrote: events of node, or the JSON that jest and vitest share."""
     if report.startswith(b'{"event"'):
         return node_events.read(report, exit_code, files, TREE_DIR)
+    if not report.strip():
+        return ReportReading(breach="the runner left no report")
     # The two share a shape but for details; this field is jest's alone.
     reader = jest.read if b'"wasInterrupted"' in report else vitest.read
     return reader(report, exit_code, files, TREE_DIR)

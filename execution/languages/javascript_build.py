@@ -22,7 +22,7 @@ from execution.sandbox import Ended, SandboxOutcome
 
 MODULES: Final = "node_modules"
 # Where runners and their tools keep caches; they get a small tmpfs, since the environment is read-only.
-CACHES: Final = (".vite", ".vite-temp", ".cache")
+CACHES: Final = (".vite", ".vite-temp", ".vitest", ".cache")
 _INSTALL_SECONDS: Final = 900
 
 _STALE_LOCK: Final = re.compile(

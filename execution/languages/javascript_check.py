@@ -66,7 +66,7 @@ def _command(recipe: Recipe, report: str, files: list[str]) -> str:
             words = [_program(recipe, "vitest"), "run", "--reporter=json", f"--outputFile={report}"]
             words += _words(recipe, "exclude") + options
         case "jest":
-            words = [_program(recipe, "jest"), "--ci", "--runInBand", "--coverage=false", "--json"]
+            words = [_program(recipe, "jest"), "--ci", "--runInBand", "--no-cache", "--coverage=false", "--json"]
             words += [f"--outputFile={report}", *options, "--runTestsByPath"]
         case _:
             words = ["node", *node_options, "--test", f"--test-reporter={node_events.REPORTER}"]
@@ -107,5 +107,7 @@ def _words(recipe: Recipe, name: str) -> list[str]:
 
 def _notes(recipe: Recipe) -> tuple[str, ...]:
     if recipe.runner == JEST:
-        return ("jest: coverage off, one process, snapshots are not written",)
+        return (
+            "jest: coverage off, one process, no snapshot written, no cache (it hides type errors of files it knows)",
+        )
     return ()

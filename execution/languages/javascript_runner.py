@@ -31,24 +31,10 @@ _TEST_NAME: Final = re.compile(rf".+\.(?:test|spec){_EXTENSION}")
 _SCRIPT_NAME: Final = re.compile(rf".+{_EXTENSION}")
 _DECLARATION: Final = re.compile(r".+\.d\.[cm]?ts|.+\.test-d\.[cm]?tsx?")
 _TEST_FOLDERS: Final = frozenset({"test", "tests", "__tests__"})
+# Test files in there are what tests work on, and mostly fail on purpose.
+_NOT_GRADED: Final = frozenset({"fixture", "fixtures", "__fixtures__", "testdata", "node_modules"})
 _SUPPORT_FOLDERS: Final = frozenset(
-    {
-        "fixture",
-        "fixtures",
-        "__fixtures__",
-        "helper",
-        "helpers",
-        "mocks",
-        "__mocks__",
-        "__snapshots__",
-        "snapshots",
-        "support",
-        "utils",
-        "node_modules",
-        "e2e-fixtures",
-        "testdata",
-        "data",
-    }
+    {"helper", "helpers", "mocks", "__mocks__", "__snapshots__", "snapshots", "support", "utils", "data"}
 )
 _IMPORTS: Final[Mapping[str, re.Pattern[str]]] = {
     runner: re.compile(rf"""(?:from|import|require\()\s*['"]{re.escape(name)}['"]""")
@@ -61,17 +47,14 @@ _CONFIGS: Final = {VITEST: ("vitest.config", "vite.config", "vitest.workspace"),
 def collected(path: str, tree: TreeReader) -> bool:
     """Whether a runner takes a file of the tree as a test file when it is named."""
     folders, _, name = path.rpartition("/")
-    parts = folders.split("/")
-    if _DECLARATION.fullmatch(name) or "node_modules" in parts:
+    parts = frozenset(folders.split("/"))
+    if _DECLARATION.fullmatch(name) or _NOT_GRADED & parts:
         return False
     if _TEST_NAME.fullmatch(name):
         return exists(tree, path)
-    if not _SCRIPT_NAME.fullmatch(name) or not _TEST_FOLDERS.intersection(parts):
-        return False
-    if _SUPPORT_FOLDERS.intersection(parts):
-        return False
-    text = read_text(tree, path)
-    if text is None or not _CALLS_A_TEST.search(text):
+    text = read_text(tree, path) or ""
+    in_place = _SCRIPT_NAME.fullmatch(name) and _TEST_FOLDERS & parts and not _SUPPORT_FOLDERS & parts
+    if not in_place or not _CALLS_A_TEST.search(text):
         return False
     # Jest collects all of __tests__; elsewhere a plain name is a test only when it says by which runner.
     return "__tests__" in parts or any(pattern.search(text) for pattern in _IMPORTS.values())

@@ -14,12 +14,12 @@ from typing import Any, Final
 from execution.observation import FailsBy, Outcome, ReportReading, TestResult
 from execution.sandbox import TREE_DIR
 
-# No single quote (it stands in single quotes for sh), no # and no % (they mean something in a URL).
+# No single quote (it stands in single quotes for sh); no #, % and ? (they mean something in a URL).
 REPORTER: Final = (
     "data:text/javascript,export default async function*(s){for await(const{type:t,data:d}of s)"
-    "if(/:(start|pass|fail|plan)$/.test(t)){const e=d.details?.error,c=e?.cause;yield JSON.stringify({"
+    "if(/:(start|pass|fail|plan)$/.test(t)){const e=(d.details||{}).error,c=e&&e.cause;yield JSON.stringify({"
     "event:t.slice(5),file:d.file,nesting:d.nesting,name:d.name,count:d.count,skip:d.skip,todo:d.todo,"
-    'why:e?[e.failureType??"",c?.code??"",String(c?.message??c??e.message).slice(0,300)]:void 0})+"\\n"}}'
+    'why:e&&[e.failureType,c&&c.code,String(c&&c.message||c||e.message).slice(0,300)]})+"\\n"}}'
 )
 
 
