@@ -13,13 +13,13 @@ import os
 import shutil
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from casewright.errors import SandboxUnavailableError
 from casewright.process import CommandRequest, run
-from execution.sandbox import Mount, SandboxOutcome, SandboxRequest, Scratch
+from execution.sandbox import CASE_DIR, Mount, SandboxOutcome, SandboxRequest, Scratch
 from execution.sandboxes.copying import PlannedCopy, copy_command, plan_copies, quoted
-from execution.sandboxes.ground import ground, private_scratches, program_environment, resource_limits, size
+from execution.sandboxes.ground import ground, is_below, private_scratches, program_environment, resource_limits, size
 from execution.sandboxes.identity import hand_over_once, real_uid
 from execution.sandboxes.supervision import Launch, Pipes, supervise
 from execution.sandboxes.system import HOME, HOSTNAME, INNER_UID, account_files, resolver, system
@@ -109,6 +109,7 @@ def _run(request: SandboxRequest) -> SandboxOutcome:
     files = account_files(network=request.network) | (resolver() if request.network else {})
     options = [
         *_namespaces(request),
+        *_folders(request, copies),
         *_skeleton(request, sources),
         *_content(layout.before, layout.after, copies, sources),
     ]
@@ -157,6 +158,17 @@ def _namespaces(request: SandboxRequest) -> Iterable[bytes]:
         yield from (b"--setenv", name, value)
 
 
+def _folders(request: SandboxRequest, copies: tuple[PlannedCopy, ...]) -> Iterable[bytes]:
+    """Every folder of the root on the way to a mount point: what bubblewrap makes by itself is closed to others."""
+    targets = [*system().shown, CASE_DIR, *(mount.target for mount in request.mounts)]
+    targets += [scratch.target for scratch in request.scratch]
+    targets += [os.fsdecode(copy.seen_at) for copy in copies]
+    parents = {parent for target in targets for parent in PurePosixPath(target).parents}
+    for parent in sorted(parents, key=lambda path: len(path.parts))[1:]:
+        if not is_below(str(parent), CASE_DIR) and str(parent) != CASE_DIR:
+            yield from (b"--perms", b"0755", b"--dir", os.fsencode(parent))
+
+
 def _skeleton(request: SandboxRequest, sources: _Sources) -> Iterable[bytes]:
     """System folders, /proc, /dev and temporary folders. What is shown of the system is readable by everybody."""
     host = system()
@@ -199,5 +211,7 @@ def _script(request: SandboxRequest, copies: tuple[PlannedCopy, ...]) -> bytes:
     lines.append(b"ulimit -u " + number + b" 2>/dev/null || ulimit -p " + number + b" || fail 'limit processes'")
     lines.append(b"echo ok >&4")
     lines.append(b"exec 4>&-")
+    # The shell's own variables are none of the request's.
+    lines.append(b"unset PWD OLDPWD SHLVL")
     lines.append(b'exec "$@"')
     return b"\n".join(lines)

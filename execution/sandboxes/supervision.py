@@ -209,6 +209,9 @@ class _Run:
         finally:
             self._kill()
             code, largest_kb = self._reap()
+        if code < 0 and self._stopped is None:
+            # The program's own signal comes as 128+N: this one hit the process that stands outside.
+            raise SandboxUnavailableError(f"the sandbox itself was killed by signal {-code}", "run the command again")
         if not self._ready:
             raise SandboxUnavailableError(self._complaint(), self._remedy())
         return SandboxOutcome(
@@ -309,11 +312,11 @@ class _Run:
             select.select([self._init_pidfd], [], [], LAST_WORDS_SECONDS)
 
     def _reap(self) -> tuple[int, int]:
-        """Return the exit code as shells tell it, and the kilobytes of the largest process."""
+        """Return the exit code (-N when signal N hit the outer process) and the kilobytes of the largest process."""
         _, status, resources = os.wait4(self._process.pid, 0)
         code = os.waitstatus_to_exitcode(status)
         self._process.returncode = code
-        return (code if code >= 0 else 128 - code), resources.ru_maxrss
+        return code, resources.ru_maxrss
 
     def _complaint(self) -> str:
         said = self._status.decode("utf-8", "replace").rpartition("failed: ")
