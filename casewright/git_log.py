@@ -8,6 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+# Dates that no calendar holds are clocks gone wrong; what comes after must be able to add a day and print it.
+LAST_SECOND = 253_370_764_800
+
 _FIELDS = 6
 _FORMAT = "%H%x00%P%x00%T%x00%at%x00%ct%x00%s"
 
@@ -16,7 +19,7 @@ class RawCommit(NamedTuple):
     """One commit of a walk.
 
     ``entries`` alternates git's raw line (``:100644 100644 OLD NEW M``) and the path it is about, sorted by path;
-    times are seconds since the epoch, 0 where git can't read the date.
+    times are seconds since the epoch, 0 where git can't read the date, never beyond the year 9998.
     """
 
     id: bytes
@@ -75,11 +78,12 @@ def _fields(pieces: Iterable[bytes]) -> Iterator[bytes]:
 
 def _record(header: list[bytes], entries: list[bytes]) -> RawCommit:
     commit, parents, tree, authored, committed, subject = header
-    return RawCommit(commit, parents, tree, _seconds(authored), _seconds(committed), subject, entries)
+    return RawCommit(commit, parents, tree, read_seconds(authored), read_seconds(committed), subject, entries)
 
 
-def _seconds(text: bytes) -> int:
+def read_seconds(text: bytes) -> int:
+    """Return a time as git prints it, 0 for one that git can't read, and at most ``LAST_SECOND``."""
     try:
-        return int(text)
+        return min(int(text), LAST_SECOND)
     except ValueError:
         return 0

@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from threading import Lock
 from types import TracebackType
 from typing import NamedTuple, Self
 
 from casewright.errors import RepositoryError, SourceError, UsageError
-from casewright.git_command import Git, GitOutcome, run_network_git
-from casewright.git_log import RawCommit, log_arguments, read_log
+from casewright.git_command import Git, run_network_git
+from casewright.git_log import RawCommit, log_arguments, read_log, read_seconds
 from casewright.git_source import (
     Located,
     cached_clone,
@@ -27,6 +28,8 @@ from casewright.git_source import (
     public_url,
     repository_name,
 )
+from casewright.git_tree import SUBMODULE, Tree, TreeEntry
+from casewright.git_workbench import Workbench
 from casewright.git_worktree import apply_patch, clone_plainly, export_tree, stand_in_settings
 from casewright.store import Store
 
@@ -39,19 +42,10 @@ DIFF_COMMAND = (
     "--literal-pathspecs", "diff-tree", "-r", "-p", "--binary", "--full-index", "--no-renames", "--no-ext-diff",
     "--no-textconv", "--no-color", "-U3", "--src-prefix=a/", "--dst-prefix=b/",
 )  # fmt: skip
-_SYMLINK = "120000"
-_SUBMODULE = "160000"
 # Well below what Linux lets one command line hold.
 _ARGUMENT_BYTES = 1 << 20
 # Their patches are held in memory together.
 _PATCHES_AT_ONCE = 200
-
-
-class TreeEntry(NamedTuple):
-    """One entry of a tree: its mode as git writes it (six octal digits) and its object id."""
-
-    mode: str
-    id: str
 
 
 class LineCount(NamedTuple):
@@ -72,37 +66,6 @@ class Commit:
     author_time: int
     committer_time: int
     message: bytes
-
-
-class Tree:
-    """The tree of a commit, read when first asked for. It satisfies ``execution.languages.base.TreeReader``."""
-
-    def __init__(self, repository: Repository, tree_id: str) -> None:
-        self.id = tree_id
-        self._repository = repository
-        self._entries: dict[bytes, TreeEntry] | None = None
-        self._paths: frozenset[bytes] | None = None
-
-    @property
-    def entries(self) -> Mapping[bytes, TreeEntry]:
-        """Every file, symlink and submodule by its path from the root."""
-        if self._entries is None:
-            self._entries = self._repository.list_tree(self.id)
-        return self._entries
-
-    @property
-    def paths(self) -> frozenset[bytes]:
-        """Every file and symlink; submodules are no blobs."""
-        if self._paths is None:
-            self._paths = frozenset(path for path, entry in self.entries.items() if entry.mode != _SUBMODULE)
-        return self._paths
-
-    def read(self, path: bytes) -> bytes | None:
-        """Return the bytes of a regular file as they are stored, or None (symlinks and submodules are none)."""
-        entry = self.entries.get(path)
-        if entry is None or entry.mode in {_SYMLINK, _SUBMODULE}:
-            return None
-        return self._repository.read_blob(entry.id)
 
 
 class Repository:
@@ -191,8 +154,8 @@ class Repository:
             id=wanted,
             tree=tree.decode("ascii"),
             parents=tuple(parents.decode("ascii").split()),
-            author_time=_seconds(authored),
-            committer_time=_seconds(committed),
+            author_time=read_seconds(authored),
+            committer_time=read_seconds(committed),
             message=message.removesuffix(b"\n"),
         )
 
@@ -266,7 +229,7 @@ class Repository:
         outcome = self._git.attempt("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{tree}}")
         tree_id = outcome.out.decode("ascii").strip() or self.commit(revision).tree
         with self._lock:
-            return self._trees.setdefault(tree_id, Tree(self, tree_id))
+            return self._trees.setdefault(tree_id, Tree(tree_id, self.list_tree, self.read_blob))
 
     def list_tree(self, tree_id: str) -> dict[bytes, TreeEntry]:
         """Return every file, symlink and submodule of a tree."""
@@ -341,7 +304,7 @@ class Repository:
         ids: set[str] = set()
         for raw in self.differences(base, head)[::2]:
             old_mode, new_mode, old, new, _ = raw[1:].decode("ascii").split(" ")
-            ids.update(name for mode, name in ((old_mode, old), (new_mode, new)) if mode not in {"000000", _SUBMODULE})
+            ids.update(name for mode, name in ((old_mode, old), (new_mode, new)) if mode not in {"000000", SUBMODULE})
         return ids
 
     def diff_patch(self, base: str, head: str, paths: Sequence[bytes]) -> bytes:
@@ -389,36 +352,28 @@ class Repository:
             waiting = [pair for pair in waiting if pair not in answers]
         return [answers[pair] for pair in pairs]
 
-    def tree_after(self, tree: str, patches: Sequence[bytes]) -> str | None:
-        """Return the id of ``tree`` after patches, each whole or not at all; None when one does not apply.
+    def tree_after(self, revision: str, patches: Sequence[bytes], touched: Iterable[bytes]) -> str | None:
+        """Return the id of a tree after patches, each whole or not at all; None when one does not apply.
 
-        Works on a private index, without a checkout; empty patches change nothing.
+        Works on a private index, without a checkout; empty patches change nothing. ``touched`` are the paths that the
+        patches are about: of the tree only these are at hand, so a patch has to bring all that it adds.
         """
-        index = self._new_index()
-        try:
-            self._git.run("read-tree", tree, index=index)
-            for patch in patches:
-                if patch and self._apply_to(index, patch).code != 0:
-                    return None
-            return self._git.run("write-tree", "--missing-ok", index=index).decode("ascii").strip()
-        finally:
-            index.unlink(missing_ok=True)
+        tree = self.tree(revision)
+        before = {path: tree.entries[path] for path in touched if path in tree.entries}
+        self.fetch_blobs(entry.id for entry in before.values() if entry.mode != SUBMODULE)
+        with self._workbench(tree) as bench:
+            for entry in before.values():
+                if entry.mode != SUBMODULE:
+                    bench.put(entry.id, self.read_blob(entry.id))
+            if not all(bench.apply(patch) for patch in patches if patch):
+                return None
+            return bench.write()
 
-    def tree_with(self, tree: str, entries: Mapping[bytes, TreeEntry | None]) -> str:
-        """Return the id of ``tree`` with entries set (or removed where None): the state that a patch would give."""
-        index = self._new_index()
-        try:
-            self._git.run("read-tree", tree, index=index)
-            zero = "0" * len(self.empty_tree)
-            lines = [
-                (f"0 {zero}\t" if entry is None else f"{entry.mode} {entry.id}\t").encode() + path + b"\0"
-                # Removals first: a file that gives way to a folder must be gone before what lies in it comes.
-                for path, entry in sorted(entries.items(), key=lambda item: (item[1] is not None, item[0]))
-            ]
-            self._git.run("update-index", "-z", "--index-info", stdin=b"".join(lines), index=index)
-            return self._git.run("write-tree", "--missing-ok", index=index).decode("ascii").strip()
-        finally:
-            index.unlink(missing_ok=True)
+    def tree_with(self, revision: str, entries: Mapping[bytes, TreeEntry | None]) -> str:
+        """Return the id of a tree with entries set (or removed where None): the state that a patch would give."""
+        with self._workbench(self.tree(revision)) as bench:
+            bench.set((path, entry) for path, entry in entries.items())
+            return bench.write()
 
     # folders
 
@@ -430,7 +385,7 @@ class Repository:
         """
         tree = self.tree(revision)
         if self._located.promisor:
-            self.fetch_blobs(entry.id for entry in tree.entries.values() if entry.mode != _SUBMODULE)
+            self.fetch_blobs(entry.id for entry in tree.entries.values() if entry.mode != SUBMODULE)
         index = self._new_index()
         try:
             export_tree(self._git, tree.id, folder, index)
@@ -459,8 +414,10 @@ class Repository:
     def _new_index(self) -> Path:
         return self._scratch / f"index-{next(self._numbers)}"
 
-    def _apply_to(self, index: Path, patch: bytes) -> GitOutcome:
-        return self._git.attempt("apply", "--cached", "--whitespace=nowarn", "-", stdin=patch, index=index)
+    @contextmanager
+    def _workbench(self, tree: Tree) -> Iterator[Workbench]:
+        with TemporaryDirectory(dir=self._scratch, prefix="bench-") as place:
+            yield Workbench(Path(place), tree.entries, self.object_format)
 
     def _complete(self, base: str, head: str) -> None:
         if self._located.promisor:
@@ -507,10 +464,6 @@ def open_source(source: str, cache: Path) -> Repository:
     if not is_url(source):
         repository.name = repository_name(remote or str(Path(source).expanduser().resolve()))
     return repository
-
-
-def _seconds(text: bytes) -> int:
-    return int(text) if text.lstrip(b"-").isdigit() else 0
 
 
 def _groups(paths: Sequence[bytes]) -> Iterator[list[bytes]]:

@@ -189,7 +189,7 @@ def pins_missing(repository: Repository, change: Change) -> Finding:
 def round_trip(repository: Repository, change: Change, parts: Parts) -> Finding:
     """Refuse a change whose base, test part and rest part together do not give exactly the head's tree."""
     patches = [repository.diff_patch(change.base, change.head, side) for side in (parts.test, parts.rest)]
-    found = repository.tree_after(change.base, patches)
+    found = repository.tree_after(change.base, patches, change.paths)
     wanted = repository.tree(change.head).id
     if found == wanted:
         return Finding()
