@@ -1,0 +1,204 @@
+"""Python: pytest and unittest suites, environments pinned to the date of the commit.
+
+This module is an instance of ``execution.languages.base.Language``; each of its functions says what it decides, and the
+modules beside it, named ``python_…``, hold the rules.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from collections.abc import Mapping
+from pathlib import Path
+
+import execution
+from execution.languages import python_build, python_era, python_interpreters, python_recorded
+from execution.languages.base import Builder, Check, PlanRequest, Refusal, TreeReader
+from execution.languages.python_interpreters import Wishes
+from execution.languages.python_poetry import specifier
+from execution.languages.python_project import Project, read_project, read_pytest_configuration, read_text, texts
+from execution.languages.python_requirements import choose_sources, collect_needs, distribution_names
+from execution.languages.python_runner import (
+    PYTEST,
+    check_options,
+    choose_runner,
+    demanded_plugins,
+    holds_tests,
+    is_test_name,
+)
+from execution.languages.python_scripts import read_setup_script
+from execution.languages.python_sources import Source, sources
+from execution.languages.python_version import version_variables
+from execution.observation import ReportReading
+from execution.recipe import Environment, Recipe
+from execution.reports import pytest_events, unittest_events
+from execution.sandbox import ENVIRONMENT_DIR, RUNTIME_DIR, TOOLS_DIR, Mount
+
+name = "python"
+
+JUNIT = "junit"
+UNITTEST_TEXT = "unittest-text"
+_CLASSIFIER = re.compile(r"^Programming Language :: Python :: (3)\.(\d+)$")
+
+
+def graded_files(candidates: tuple[str, ...], head: TreeReader) -> tuple[str, ...]:
+    """Of the changed test files, those that the runner collects: by name, and because there is something to run."""
+    found: list[str] = []
+    for path in candidates:
+        configuration = read_pytest_configuration(head, (path,))
+        source = read_text(head, path)
+        if source is not None and is_test_name(path, configuration) and holds_tests(source, configuration):
+            found.append(path)
+    return tuple(sorted(found, key=lambda path: path.encode("utf-8", "surrogateescape")))
+
+
+def plan(request: PlanRequest) -> Recipe | Refusal:
+    """Choose interpreter, runner and dependencies for the head's tree, and say why in each case."""
+    tree, overrides = request.head, request.overrides
+    project = read_project(tree, request.graded)
+    chosen_runtime = python_interpreters.choose(
+        python_interpreters.installed(), _wishes(tree, project, overrides.get("python", "")), request.date
+    )
+    if isinstance(chosen_runtime, Refusal):
+        return chosen_runtime
+    runtime, runtime_why = chosen_runtime
+    places, places_why = choose_sources(sources(tree, project))
+    wanted = _names(places)
+    runner, runner_why = choose_runner(tree, request.graded, wanted, overrides.get("runner", ""))
+    configuration = read_pytest_configuration(tree, request.graded)
+    added: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    if runner == PYTEST:
+        added = (*(() if PYTEST in wanted else (PYTEST,)), *demanded_plugins(configuration))
+        options, notes = check_options(configuration, wanted | distribution_names(added))
+    needs = collect_needs(tree, project, places, added)
+    variables = version_variables(project, distribution_names(needs.build), request.version) if needs.install else {}
+    return Recipe(
+        language=name,
+        runtime=runtime,
+        runner=runner,
+        date=request.date,
+        directory=project.directory,
+        inputs=python_era.inputs(tree, project, needs, variables),
+        settings=(
+            ("needs", needs.text()),
+            ("notes", json.dumps(notes)),
+            ("options", json.dumps(options)),
+            ("variables", json.dumps(dict(variables))),
+        ),
+        why=(runtime_why, runner_why, places_why, *_additions(added), *_lock(needs.lock, needs.constraints)),
+    )
+
+
+def _wishes(tree: TreeReader, project: Project, asked: str) -> Wishes:
+    script = read_setup_script(project.setup_py or "")
+    stated = project.table("project")
+    metadata = project.setup_cfg.get("metadata", {})
+    classifiers = (
+        *texts(stated.get("classifiers")),
+        *script.classifiers,
+        *(line.strip() for line in metadata.get("classifiers", metadata.get("classifier", "")).splitlines()),
+    )
+    requires = (
+        stated.get("requires-python")
+        or project.setup_cfg.get("options", {}).get("python_requires")
+        or script.python_requires
+        or project.table("tool", "flit", "metadata").get("requires-python")
+        or _poetry_python(project)
+    )
+    pinned = read_text(tree, project.path(".python-version")) or ""
+    return Wishes(
+        requires=requires if isinstance(requires, str) else "",
+        classified=frozenset(
+            (int(match[1]), int(match[2])) for line in classifiers if (match := _CLASSIFIER.match(line))
+        ),
+        pinned=tuple(line.strip() for line in pinned.splitlines() if line.strip() and not line.startswith("#")),
+        asked=asked,
+    )
+
+
+def _poetry_python(project: Project) -> str:
+    wish = project.table("tool", "poetry", "dependencies").get("python")
+    return specifier(wish) if isinstance(wish, str) else ""
+
+
+def _names(places: tuple[Source, ...]) -> frozenset[str]:
+    return distribution_names(line for source in places for line in source.lines)
+
+
+def _additions(added: tuple[str, ...]) -> tuple[str, ...]:
+    return (f"added since nothing else names them: {', '.join(added)}",) if added else ()
+
+
+def _lock(lock: str, constraints: tuple[str, ...]) -> tuple[str, ...]:
+    if lock:
+        return (f"versions from {lock}",)
+    return (f"{len(constraints)} versions from the project's lock file",) if constraints else ()
+
+
+def build(recipe: Recipe, builder: Builder) -> Environment | Refusal:
+    """Build the environment; see ``python_build``."""
+    return python_build.build(recipe, builder)
+
+
+def mounts(environment: Environment) -> tuple[Mount, ...]:
+    """Return environment, interpreter and the stand-alone reporters, all read-only."""
+    resources = Path(execution.__file__).parent / "resources"
+    return (
+        Mount(source=environment.folder / "env", target=ENVIRONMENT_DIR),
+        *python_build.runtime_mounts(environment.runtime),
+        Mount(source=resources, target=TOOLS_DIR),
+    )
+
+
+def env(environment: Environment, variation: Mapping[str, str]) -> Mapping[str, str]:
+    """Return the variables of a run: a stranger's clean shell, with the interpreter on the path.
+
+    Nothing else is set without a variation: a variable such as ``PYTHONDONTWRITEBYTECODE`` would be seen by the tests and
+    by the interpreters that they start.
+    """
+    runtime = () if environment.runtime.prefix.is_relative_to("/usr") else (f"{RUNTIME_DIR}/bin",)
+    variables = {"LC_ALL": "C.UTF-8", "PATH": ":".join((*runtime, "/usr/local/bin", "/usr/bin", "/bin"))}
+    if "hash_seed" in variation:
+        variables["PYTHONHASHSEED"] = variation["hash_seed"]
+    if "time_zone" in variation:
+        variables["TZ"] = variation["time_zone"]
+    return variables
+
+
+def check(recipe: Recipe, files: tuple[str, ...]) -> Check:
+    """Return how graded files are run, in the order given; they are paths from the tree's root."""
+    at = "" if recipe.directory == "." else recipe.directory + "/"
+    up = "../" * (1 + at.count("/"))
+    names = tuple(path.removeprefix(at) for path in files)
+    python = f"{up}env/bin/python"
+    if recipe.runner == PYTEST:
+        options = (f"--junitxml={up}report.xml", *json.loads(recipe.setting("options", "[]")))
+        script, arguments = "pytest_report.py", (*options, *names)
+        report_file, report_format = "../report.xml", JUNIT
+    else:
+        script, arguments = "unittest_report.py", ("-v", *names)
+        report_file, report_format = "", UNITTEST_TEXT
+    return Check(
+        command=shlex.join((python, "-m", recipe.runner, *arguments)),
+        report_file=report_file,
+        report_format=report_format,
+        observed=(python, f"{TOOLS_DIR}/{script}", *arguments),
+        notes=tuple(json.loads(recipe.setting("notes", "[]"))),
+    )
+
+
+def read(report: bytes, exit_code: int, files: tuple[str, ...], output: bytes) -> ReportReading:
+    """Read what a reporter wrote; the first event tells which runner it watched."""
+    first = report.split(b"\n", 1)[0]
+    reader = unittest_events.read if b'"rootdir"' not in first and b'"session"' in first else pytest_events.read
+    return reader(report, exit_code, files, output)
+
+
+def read_recorded(check: Check, report: bytes, output: bytes) -> ReportReading:
+    """Read what the recorded command left behind. Raises ``InvalidInputError`` for a report that is not XML."""
+    if check.report_format == JUNIT:
+        return python_recorded.read_pytest(check, report, output)
+    return python_recorded.read_unittest(check, output)

@@ -1,0 +1,184 @@
+"""The Python interpreters on this machine, and the choice of one for a tree and a date.
+
+What is on the machine is asked once (``installed``); the choice (``choose``) is pure. An interpreter that lacks ``venv`` or
+``ensurepip`` is left out: a stranger could not repeat the recorded set-up with it.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from packaging.specifiers import InvalidSpecifier, SpecifierSet
+from packaging.version import Version
+
+from execution.languages.base import Refusal
+from execution.recipe import Runtime
+
+PROBE_SECONDS = 30
+SECONDS_OF_A_YEAR = 365 * 24 * 3600
+# The stand-alone reporters need 3.6, and uv resolves for nothing older.
+OLDEST = (3, 6)
+
+# The day of each minor version's first release. A version that is not listed is newer than this table.
+FIRST_RELEASES = {
+    (3, 6): datetime(2016, 12, 23, tzinfo=UTC),
+    (3, 7): datetime(2018, 6, 27, tzinfo=UTC),
+    (3, 8): datetime(2019, 10, 14, tzinfo=UTC),
+    (3, 9): datetime(2020, 10, 5, tzinfo=UTC),
+    (3, 10): datetime(2021, 10, 4, tzinfo=UTC),
+    (3, 11): datetime(2022, 10, 24, tzinfo=UTC),
+    (3, 12): datetime(2023, 10, 2, tzinfo=UTC),
+    (3, 13): datetime(2024, 10, 7, tzinfo=UTC),
+    (3, 14): datetime(2025, 10, 7, tzinfo=UTC),
+}
+
+_PROBE = """
+import json, platform, sys
+try:
+    import ensurepip, venv
+    complete = sys.implementation.name == "cpython" and not hasattr(sys, "gettotalrefcount")
+except ImportError:
+    complete = False
+gil = getattr(sys, "_is_gil_enabled", lambda: True)()
+prefix = getattr(sys, "base_prefix", sys.prefix)
+print(json.dumps({"version": platform.python_version(), "prefix": prefix, "complete": complete and gil}))
+"""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Wishes:
+    """What a tree says of its interpreter.
+
+    ``requires`` is ``requires-python`` (empty without one), ``classified`` the minor versions that its classifiers name,
+    ``pinned`` the versions that ``.python-version`` lists (``3.11``, ``3.11.4``), ``asked`` the user's own choice.
+    """
+
+    requires: str = ""
+    classified: frozenset[tuple[int, int]] = frozenset()
+    pinned: tuple[str, ...] = ()
+    asked: str = ""
+
+
+@functools.cache
+def installed() -> tuple[Runtime, ...]:
+    """Return the usable interpreters of this machine, one for each exact version, newest first."""
+    found: dict[str, Runtime] = {}
+    seen: set[Path] = set()
+    for path in _candidates():
+        try:
+            real = path.resolve(strict=True)
+        except OSError:
+            continue
+        if real in seen:
+            continue
+        seen.add(real)
+        runtime = _probe(path)
+        if runtime is not None:
+            found.setdefault(runtime.version, runtime)
+    return tuple(sorted(found.values(), key=lambda runtime: Version(runtime.version), reverse=True))
+
+
+def _candidates() -> Iterator[Path]:
+    """Yield what may be an interpreter: the managed ones first, since they are whole and move as one folder."""
+    home = Path.home()
+    roots = [
+        Path(os.environ.get("UV_PYTHON_INSTALL_DIR") or home / ".local/share/uv/python"),
+        Path(os.environ.get("PYENV_ROOT") or home / ".pyenv") / "versions",
+        home / ".pyenv/versions",
+    ]
+    for root in roots:
+        for folder in sorted(root.iterdir()) if root.is_dir() else ():
+            yield from sorted(folder.glob("bin/python3.[0-9]*"))
+    for folder_name in os.environ.get("PATH", os.defpath).split(os.pathsep):
+        folder = Path(folder_name)
+        # A shim decides by the working folder and the environment which interpreter it is.
+        if folder_name and folder.name != "shims" and folder.is_dir():
+            yield from sorted(folder.glob("python3.[0-9]*"))
+    yield Path(sys.executable)
+
+
+def _probe(path: Path) -> Runtime | None:
+    """Ask an interpreter what it is; None when it does not answer or can't make a virtual environment."""
+    if not re.fullmatch(r"python(3(\.\d+)?)?", path.name) or not os.access(path, os.X_OK):
+        return None
+    try:
+        answer = subprocess.run(
+            (str(path), "-I", "-S", "-c", _PROBE), capture_output=True, timeout=PROBE_SECONDS, check=True, env={}
+        )
+        facts = json.loads(answer.stdout)
+        version, prefix, complete = str(facts["version"]), Path(facts["prefix"]), bool(facts["complete"])
+        minor = Version(version).release[:2]
+    except (OSError, subprocess.SubprocessError, ValueError, KeyError):
+        # An interpreter that is broken on this machine is one that is not there.
+        return None
+    executable = prefix / "bin" / f"python{minor[0]}.{minor[1]}"
+    if not complete or minor < OLDEST or Version(version).is_prerelease or not executable.exists():
+        return None
+    return Runtime(name="python", version=version, executable=executable, prefix=prefix)
+
+
+def choose(available: Iterable[Runtime], wishes: Wishes, date: int) -> tuple[Runtime, str] | Refusal:
+    """Choose an interpreter for a date (seconds, UTC) and say why in one sentence.
+
+    The user's choice goes first, then ``.python-version`` where it names something that is here; then, within the bounds of
+    ``requires-python`` and the classifiers, the newest minor version that had been out for a year at the date: by then
+    the dependencies had wheels for it. A version that ends in ``.0`` gives way to an older minor that has had fixes.
+    """
+    runtimes = sorted(available, key=lambda runtime: Version(runtime.version), reverse=True)
+    if wishes.asked:
+        for runtime in runtimes:
+            if _names(wishes.asked, runtime.version):
+                return runtime, f"Python {runtime.version}, as asked"
+        return _unavailable(f"Python {wishes.asked} was asked for", runtimes)
+    try:
+        bound = SpecifierSet(wishes.requires)
+    except InvalidSpecifier:
+        bound = SpecifierSet()
+    allowed = [runtime for runtime in runtimes if bound.contains(runtime.version, prereleases=True)]
+    if not allowed:
+        return _unavailable(f"`requires-python` is {wishes.requires!r}", runtimes)
+    for pin in wishes.pinned:
+        for runtime in allowed:
+            if _names(pin, runtime.version):
+                return runtime, f"Python {runtime.version}, since .python-version names {pin}"
+    classified = [runtime for runtime in allowed if _minor(runtime) in wishes.classified]
+    mature = [runtime for runtime in classified or allowed if _age(runtime, date) >= SECONDS_OF_A_YEAR]
+    if not mature:
+        oldest = min(classified or allowed, key=lambda runtime: (_minor(runtime), -_micro(runtime)))
+        return oldest, f"Python {oldest.version}, the oldest one here that the tree allows"
+    best = max(mature, key=lambda runtime: (_micro(runtime) > 0, Version(runtime.version)))
+    return best, f"Python {best.version}, the newest here that the tree allows and that was a year old at the date"
+
+
+def _unavailable(wanted: str, runtimes: list[Runtime]) -> Refusal:
+    here = ", ".join(runtime.version for runtime in runtimes) or "none"
+    return Refusal(code="runtime-unavailable", detail=f"{wanted}; the interpreters on this machine are: {here}")
+
+
+def _names(wish: str, version: str) -> bool:
+    wish = wish.strip().removeprefix("cpython-").removeprefix("python").removeprefix("-").strip()
+    return version == wish or version.startswith(wish + ".")
+
+
+def _minor(runtime: Runtime) -> tuple[int, int]:
+    release = Version(runtime.version).release
+    return release[0], release[1]
+
+
+def _micro(runtime: Runtime) -> int:
+    return Version(runtime.version).micro
+
+
+def _age(runtime: Runtime, date: int) -> float:
+    """Return how long a minor version had been out at a date, in seconds; one that is not in the table is newborn."""
+    released = FIRST_RELEASES.get(_minor(runtime))
+    return date - released.timestamp() if released else 0.0

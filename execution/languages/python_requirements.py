@@ -1,0 +1,217 @@
+"""What an environment is made of: of all the places where dependencies stand, the narrowest that serves the tests. Pure."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from packaging.utils import canonicalize_name
+
+from execution.languages.base import TreeReader
+from execution.languages.python_poetry import requirements as poetry_requirements
+from execution.languages.python_project import Project, read_text, read_toml, table, texts
+from execution.languages.python_scripts import read_setup_script
+from execution.languages.python_sources import (
+    Source,
+    extra_lines,
+    file_lines,
+    group_lines,
+    parse_requirement,
+)
+
+TEST_NAMES = frozenset(
+    {"test", "tests", "testing", "pytest", "unittest", "unittests", "unit", "unit-test", "unit-tests", "testsuite"}
+)
+DEV_NAMES = frozenset(
+    {"dev", "develop", "development", "dev-test", "dev-tests", "devel", "ci", "test-all", "tests-all", "all"}
+)
+DEFAULT_BACKEND = "setuptools.build_meta:__legacy__"
+# What each back-end asks for at build time besides what a project declares: without build isolation it must be there.
+_BACKEND_NEEDS: Mapping[str, tuple[str, ...]] = {
+    "setuptools": ("setuptools", "wheel"),
+    "hatchling": ("hatchling", "editables"),
+    "poetry": ("poetry-core",),
+    "flit_core": ("flit_core",),
+    "flit": ("flit",),
+    "pdm": ("pdm-backend",),
+}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Needs:
+    """The chosen requirements.
+
+    ``lines`` are PEP 508 requirements of tests and project; ``files`` are requirements files of the tree (paths from its root);
+    ``manifest`` is the file that the resolver must build metadata from, empty when all is written down, with ``extras`` of it.
+    ``lock`` is a ``uv.lock`` that is exported with ``groups`` and ``extras``; ``constraints`` are exact versions from another
+    tool's lock file. ``build`` are the build requirements; ``install`` tells whether the project itself is installed.
+    """
+
+    lines: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    manifest: str = ""
+    extras: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
+    lock: str = ""
+    constraints: tuple[str, ...] = ()
+    build: tuple[str, ...] = ()
+    install: bool = False
+    why: tuple[str, ...] = ()
+
+    def text(self) -> str:
+        """Return the needs as one line of JSON, for a recipe's settings."""
+        return json.dumps(asdict(self), sort_keys=True)
+
+    @classmethod
+    def from_text(cls, text: str) -> Needs:
+        """Read back what ``text`` wrote."""
+        plain = json.loads(text)
+        values: dict[str, Any] = {
+            name: tuple(value) if isinstance(value, list) else value for name, value in plain.items()
+        }
+        return cls(**values)
+
+
+def distribution_names(lines: Iterable[str]) -> frozenset[str]:
+    """Return the canonical names of the distributions that requirement lines ask for."""
+    parsed = (parse_requirement(line) for line in lines)
+    return frozenset(canonicalize_name(requirement.name) for requirement in parsed if requirement is not None)
+
+
+def names_runner(source: Source) -> bool:
+    """Tell whether a place names pytest or a plugin of it."""
+    return any(name == "pytest" or name.startswith("pytest-") for name in distribution_names(source.lines))
+
+
+def choose_sources(found: tuple[Source, ...]) -> tuple[tuple[Source, ...], str]:
+    """Return the places to install from, and why.
+
+    All places that are named for tests serve together. Where none of them names the runner, the first one that does is added:
+    what tox or nox installs, then what is named for development, which brings linters along and therefore goes last.
+    """
+    filled = [source for source in found if source.lines or source.extras or source.groups]
+    tests = [source for source in filled if _named(source, TEST_NAMES) and not source.kind.startswith(("tox", "nox"))]
+    if any(names_runner(source) for source in tests):
+        return tuple(tests), "test dependencies from " + ", ".join(source.label for source in tests)
+    tools = [source for source in filled if source.kind.startswith(("tox", "nox")) and _is_for_tests(source)]
+    development = [source for source in filled if _named(source, DEV_NAMES)]
+    for source in (*tools, *development):
+        if names_runner(source):
+            chosen = (*tests, source)
+            return chosen, "test dependencies from " + ", ".join(one.label for one in chosen)
+    chosen = (*tests, *tools[:1])
+    if chosen:
+        return chosen, "test dependencies from " + ", ".join(source.label for source in chosen) + ", without a runner"
+    return (), "no test dependencies are written down"
+
+
+def _named(source: Source, names: frozenset[str]) -> bool:
+    return canonicalize_name(source.name) in names
+
+
+def _is_for_tests(source: Source) -> bool:
+    return source.kind.startswith("tox") or bool(re.match(r"^(unit_?)?tests?|pytest", source.kind.split(" ")[2]))
+
+
+def collect_needs(tree: TreeReader, project: Project, chosen: tuple[Source, ...], added: tuple[str, ...]) -> Needs:
+    """Return what must be installed for the chosen places and the ``added`` requirements (a runner, its plugins)."""
+    extras = tuple(dict.fromkeys(canonicalize_name(extra) for source in chosen for extra in source.extras))
+    groups = tuple(dict.fromkeys(group for source in chosen for group in source.groups))
+    files = tuple(dict.fromkeys(path for source in chosen for path in source.files))
+    inline = [line for source in chosen if not source.files for line in source.lines]
+    # A source with files may have lines of its own as well (tox does): what stands in no file is kept.
+    in_files = {line for path in files for line in file_lines(tree, path)}
+    inline += [line for source in chosen if source.files for line in source.lines if line not in in_files]
+    inline += [line for group in groups for line in group_lines(project.table("dependency-groups"), group)]
+    needs = Needs(files=files, install=project.is_package, build=build_requirements(project))
+    lock = project.path("uv.lock")
+    if lock.encode("utf-8", "surrogateescape") in tree.paths and project.pyproject.get("project"):
+        return replace(
+            needs,
+            lock=lock,
+            extras=extras,
+            groups=tuple(source.name for source in chosen if source.kind in {"dependency group", "uv group"}) + groups,
+            lines=_unlocked(chosen, added),
+        )
+    own, manifest = _own_dependencies(tree, project)
+    lines = [*own, *inline, *(line for extra in extras for line in extra_lines(project, extra)), *added]
+    kept = tuple(dict.fromkeys(line for line in lines if _is_foreign(line, project)))
+    return replace(
+        needs,
+        lines=kept,
+        manifest=manifest,
+        extras=extras if manifest else (),
+        constraints=locked_versions(tree, project),
+    )
+
+
+def _unlocked(chosen: tuple[Source, ...], added: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the requirements that a uv.lock does not hold: those of other tools, and those that we add."""
+    kinds = {"dependency group", "uv group", "extra"}
+    loose = [line for source in chosen if source.kind not in kinds and not source.files for line in source.lines]
+    return tuple(dict.fromkeys([*loose, *added]))
+
+
+def _is_foreign(line: str, project: Project) -> bool:
+    """Leave out the project itself, and what is no requirement (an option, a path)."""
+    requirement = parse_requirement(line)
+    return requirement is not None and canonicalize_name(requirement.name) != canonicalize_name(project.name or "-")
+
+
+def _own_dependencies(tree: TreeReader, project: Project) -> tuple[tuple[str, ...], str]:
+    """Return what the project itself needs at run time, or the manifest that a build back-end must be asked about."""
+    stated = project.table("project")
+    if stated and "dependencies" not in texts(stated.get("dynamic")):
+        return texts(stated.get("dependencies")), ""
+    poetry = project.table("tool", "poetry")
+    if poetry and not stated:
+        return poetry_requirements(table(poetry, "dependencies")), ""
+    if stated:
+        return (), project.path("pyproject.toml")
+    if project.setup_py is not None:
+        return (), project.path("setup.py")
+    if project.is_package:
+        return (), project.path("setup.cfg" if "metadata" in project.setup_cfg else "pyproject.toml")
+    plain = project.path("requirements.txt")
+    return file_lines(tree, plain), ""
+
+
+def build_requirements(project: Project) -> tuple[str, ...]:
+    """Return what building the project needs when the build is not isolated; empty for what is not installed."""
+    if not project.is_package:
+        return ()
+    system = project.table("build-system")
+    backend = str(system.get("build-backend") or DEFAULT_BACKEND)
+    needs = _BACKEND_NEEDS.get(re.split(r"[.:]", backend)[0], ())
+    script = read_setup_script(project.setup_py or "")
+    old = (*script.requires.get("setup_requires", ()), *_cfg_lines(project, "setup_requires"))
+    declared = texts(system.get("requires"))
+    return tuple(dict.fromkeys((*declared, *(line for line in old if parse_requirement(line)), *needs)))
+
+
+def _cfg_lines(project: Project, name: str) -> tuple[str, ...]:
+    text = project.setup_cfg.get("options", {}).get(name, "")
+    return tuple(line.strip() for line in text.splitlines() if line.strip())
+
+
+def locked_versions(tree: TreeReader, project: Project) -> tuple[str, ...]:
+    """Return exact versions from poetry.lock, pdm.lock or Pipfile.lock; a name with two versions is left free."""
+    found: dict[str, set[str]] = {}
+    for name in ("poetry.lock", "pdm.lock"):
+        packages = read_toml(tree, project.path(name)).get("package")
+        for package in packages if isinstance(packages, list) else ():
+            if isinstance(package, dict) and not {"source", "git", "path", "url"} & package.keys():
+                found.setdefault(str(package.get("name")), set()).add(str(package.get("version")))
+    try:
+        pipfile = json.loads(read_text(tree, project.path("Pipfile.lock")) or "{}")
+    except ValueError:
+        pipfile = {}
+    for section in ("default", "develop"):
+        for name, package in table(pipfile, section).items():
+            version = package.get("version") if isinstance(package, dict) else None
+            if isinstance(version, str):
+                found.setdefault(name, set()).add(version.removeprefix("=="))
+    return tuple(sorted(f"{name}=={next(iter(versions))}" for name, versions in found.items() if len(versions) == 1))

@@ -1,0 +1,188 @@
+"""Which runner a suite is written for, which plugins its configuration demands, and what a check switches off. Pure."""
+
+from __future__ import annotations
+
+import ast
+import fnmatch
+import posixpath
+import re
+from collections.abc import Mapping
+from typing import Final
+
+from execution.languages.base import TreeReader
+from execution.languages.python_project import PytestConfiguration, read_text
+from execution.languages.python_scripts import imported_modules, parse
+
+PYTEST: Final = "pytest"
+UNITTEST: Final = "unittest"
+DEFAULT_PATTERNS = ("test_*.py", "*_test.py")
+# Django and others name a module of tests so; both runners take it when it is given by name.
+PLAIN_NAMES = frozenset({"tests.py"})
+
+_SPEAKING_FILES = (
+    "pytest.ini", ".pytest.ini", "pytest.toml", "tox.ini", "tox.toml", "setup.cfg", "setup.py", "pyproject.toml", "noxfile.py",
+    "Makefile", "justfile", "Pipfile", ".travis.yml", "appveyor.yml", ".appveyor.yml", ".gitlab-ci.yml", "azure-pipelines.yml",
+    ".circleci/config.yml", "hatch.toml",
+)  # fmt: skip
+_SPEAKING_PATTERNS = (".github/workflows/*", "*requirements*.txt", "requirements/*", "*requirements*.in")
+_SPEAKS = re.compile(r"\bpy\.?test\b")
+
+# What a configuration can't be without, by option of the command line and by key of the file.
+_PLUGIN_OF_OPTION: Mapping[str, str] = {
+    "--cov": "pytest-cov", "--no-cov": "pytest-cov", "-n": "pytest-xdist", "--numprocesses": "pytest-xdist", "--dist": "pytest-xdist",
+    "--timeout": "pytest-timeout", "--asyncio-mode": "pytest-asyncio", "--benchmark": "pytest-benchmark",
+    "--reruns": "pytest-rerunfailures", "--randomly": "pytest-randomly", "--random-order": "pytest-random-order",
+    "--disable-socket": "pytest-socket", "--allow-hosts": "pytest-socket", "--allow-unix-socket": "pytest-socket",
+    "--forked": "pytest-forked", "--html": "pytest-html", "--ds": "pytest-django", "--reuse-db": "pytest-django",
+    "--nomigrations": "pytest-django", "--typeguard-packages": "typeguard", "--hypothesis": "hypothesis",
+    "--snapshot": "syrupy", "--doctest-plus": "pytest-doctestplus", "--mypy": "pytest-mypy", "--flake8": "pytest-flake8",
+    "--isort": "pytest-isort", "--black": "pytest-black", "--ruff": "pytest-ruff", "--pylint": "pytest-pylint",
+    "--record-mode": "pytest-recording", "--block-network": "pytest-recording", "--beartype-packages": "pytest-beartype",
+    "--inline-snapshot": "inline-snapshot", "--picked": "pytest-picked", "--instafail": "pytest-instafail",
+    "--mpl": "pytest-mpl", "--pspec": "pytest-pspec", "--spec": "pytest-spec", "--count": "pytest-repeat",
+}  # fmt: skip
+_PLUGIN_OF_KEY: Mapping[str, str] = {
+    "asyncio_mode": "pytest-asyncio", "asyncio_default_fixture_loop_scope": "pytest-asyncio", "timeout": "pytest-timeout",
+    "django_settings_module": "pytest-django", "env": "pytest-env", "mock_use_standalone_module": "pytest-mock",
+    "trio_mode": "pytest-trio", "anyio_mode": "anyio", "bdd_features_base_dir": "pytest-bdd", "qt_api": "pytest-qt",
+    "mypy_testing_base": "pytest-mypy-plugins",
+}  # fmt: skip
+
+
+def choose_runner(
+    tree: TreeReader, graded: tuple[str, ...], wanted: frozenset[str], asked: str = ""
+) -> tuple[str, str]:
+    """Return the runner and why. ``wanted`` are the canonical names of all distributions that the tests ask for.
+
+    unittest is right only for a suite that never heard of pytest: the other way round nothing is lost but the verbatim ids.
+    """
+    if asked in {PYTEST, UNITTEST}:
+        return asked, f"{asked}, as asked"
+    if PYTEST in wanted:
+        return PYTEST, "pytest, which the test dependencies name"
+    if any(posixpath.basename(path) == b"conftest.py" for path in tree.paths):
+        return PYTEST, "pytest, since there is a conftest.py"
+    for path in sorted(tree.paths):
+        name = path.decode("utf-8", "surrogateescape")
+        speaking = name in _SPEAKING_FILES or any(fnmatch.fnmatchcase(name, one) for one in _SPEAKING_PATTERNS)
+        if speaking and _SPEAKS.search(read_text(tree, name) or ""):
+            return PYTEST, f"pytest, which {name} speaks of"
+    for name in graded:
+        if not is_unittest_style(read_text(tree, name) or ""):
+            return PYTEST, f"pytest, since {name} is written for it"
+    return UNITTEST, "unittest, since nothing speaks of pytest and the graded files are written for unittest"
+
+
+def is_unittest_style(source: str) -> bool:
+    """Tell whether a test file can be run by unittest: every test is a method of a class with a base."""
+    tree = parse(source)
+    if tree is None or PYTEST in imported_modules(source):
+        return False
+    classes = [node for node in tree.body if isinstance(node, ast.ClassDef)]
+    if any(isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and _is_test(node.name) for node in tree.body):
+        return False
+    return any(node.bases for node in classes) and not any(
+        not node.bases and node.name.startswith("Test") and any(_is_test(name) for name in _methods(node))
+        for node in classes
+    )
+
+
+def holds_tests(source: str, configuration: PytestConfiguration) -> bool:
+    """Tell whether a file has something to run: files of types only, and lists of parameters, have not.
+
+    In doubt (own naming rules, another Python's syntax, tests taken in from elsewhere) the answer is yes.
+    """
+    tree = parse(source)
+    if tree is None or configuration.options.keys() & {"python_functions", "python_classes", "doctest_glob"}:
+        return True
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and (
+            _is_test(node.name) or node.name == "load_tests"
+        ):
+            return True
+        if isinstance(node, ast.ClassDef) and node.bases:
+            return True
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id.lower().startswith("test"):
+            return True
+        if isinstance(node, ast.ImportFrom) and any(
+            alias.name == "*" or (alias.asname or alias.name).lower().startswith("test") for alias in node.names
+        ):
+            return True
+    return False
+
+
+def is_test_name(path: str, configuration: PytestConfiguration) -> bool:
+    """Tell whether a runner collects a file of this name, by the configured patterns or the usual ones."""
+    name = posixpath.basename(path)
+    if not name.endswith(".py") or name == "conftest.py":
+        return False
+    patterns = (*configuration.words("python_files"), *DEFAULT_PATTERNS)
+    # A pattern with a slash is matched against the whole path, as pytest does it.
+    return name in PLAIN_NAMES or any(
+        fnmatch.fnmatchcase(f"/{path}" if "/" in pattern else name, f"*{pattern}" if "/" in pattern else pattern)
+        for pattern in patterns
+        if pattern not in {"*", "*.py"}
+    )
+
+
+def demanded_plugins(configuration: PytestConfiguration) -> tuple[str, ...]:
+    """Return the requirements that pytest would not start without, or would run the tests differently without."""
+    found = [
+        plugin
+        for word in configuration.addopts
+        for option, plugin in _PLUGIN_OF_OPTION.items()
+        if _is_option(word, option)
+    ]
+    found += [_PLUGIN_OF_KEY[key.lower()] for key in configuration.options if key.lower() in _PLUGIN_OF_KEY]
+    found += configuration.words("required_plugins")
+    return tuple(dict.fromkeys(found))
+
+
+def _is_option(word: str, option: str) -> bool:
+    if len(option) == 2:
+        return bool(re.fullmatch(rf"{option}(?:\d+|auto|logical)?", word))
+    return word == option or word.startswith((option + "=", option + "-"))
+
+
+def check_options(
+    configuration: PytestConfiguration, wanted: frozenset[str]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return what a check adds to pytest's command line, and a note for each thing that it switches off.
+
+    Switched off is what judges the suite and not its tests, and what makes two equal runs differ.
+    """
+    words = configuration.addopts
+    options = ["--continue-on-collection-errors", "-rX"]
+    notes: list[str] = []
+    cached = {"--lf", "--last-failed", "--ff", "--failed-first", "--nf", "--new-first", "--sw", "--stepwise"}
+    if "cache_dir" not in configuration.options and not any(
+        word.split("=")[0] in cached or word.startswith("--cache") for word in words
+    ):
+        options += ["-p", "no:cacheprovider"]
+    if any(_is_option(word, "--cov") for word in words):
+        options.append("--no-cov")
+        notes.append("coverage is not measured: its threshold judges the suite, not the tests")
+    if any(_is_option(word, option) for word in words for option in ("-n", "--numprocesses", "--dist")):
+        options.append("-n0")
+        notes.append("the tests run in one process: the order of parallel workers changes from run to run")
+    if any(re.fullmatch(r"-[vqsl]*x[vqsxl]*|--exitfirst|--maxfail(=.*)?", word) for word in words):
+        options.append("--maxfail=0")
+        notes.append("the run does not stop at a failing test: what it would hide is needed")
+    if "pytest-randomly" in wanted:
+        if any("randomly" in word for word in words):
+            options += ["--randomly-dont-reorganize", "--randomly-seed=0"]
+        else:
+            options += ["-p", "no:randomly"]
+        notes.append("the tests run in the order in which they are written, without a seed of the day")
+    if any(_is_option(word, "--random-order") for word in words):
+        options.append("--random-order-seed=0")
+        notes.append("the random order is drawn from one fixed seed")
+    return tuple(options), tuple(notes)
+
+
+def _is_test(name: str) -> bool:
+    return name.startswith("test")
+
+
+def _methods(node: ast.ClassDef) -> list[str]:
+    return [item.name for item in node.body if isinstance(item, ast.FunctionDef | ast.AsyncFunctionDef)]
