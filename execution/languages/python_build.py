@@ -106,7 +106,11 @@ def runtime_mounts(runtime: Runtime) -> tuple[Mount, ...]:
     """Return the interpreter's folder as a mount; one below /usr is inside anyway."""
     if runtime.prefix.is_relative_to("/usr"):
         return ()
-    return (Mount(source=runtime.prefix, target=RUNTIME_DIR),)
+    mounts = [Mount(source=runtime.prefix, target=RUNTIME_DIR)]
+    if any((runtime.prefix / "lib").glob("libpython3*.so.*")):
+        # An interpreter that was built with its library apart looks for it where it was installed, and nowhere else.
+        mounts.append(Mount(source=runtime.prefix / "lib", target=str(runtime.prefix / "lib")))
+    return tuple(mounts)
 
 
 def runtime_executable(runtime: Runtime) -> str:
