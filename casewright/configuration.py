@@ -113,6 +113,13 @@ class RepositorySection(Section):
     max_lines: Positive | None = None
 
 
+class WithdrawalSection(Section):
+    """A case that the next release leaves out, and why; written by ``casewright withdraw``."""
+
+    id: Slug
+    reason: Line
+
+
 class Configuration(Section):
     """The whole file."""
 
@@ -122,6 +129,7 @@ class Configuration(Section):
     library: LibrarySection
     defaults: DefaultsSection = DefaultsSection()
     repositories: dict[Annotated[str, Field(pattern=REPOSITORY_ID_PATTERN)], RepositorySection] = {}
+    withdrawals: tuple[WithdrawalSection, ...] = ()
 
     def repository(self, repository_id: str) -> RepositorySection:
         """Return what the file says of a repository; a section of defaults when it says nothing."""

@@ -40,7 +40,7 @@ class Workspace:
 
     @property
     def state(self) -> Path:
-        """The tool's own folder: ledger, logs, locks, withdrawals."""
+        """The tool's own folder: ledger, logs, locks."""
         return self.root / ".casewright"
 
     @property
@@ -96,8 +96,8 @@ def init_workspace(folder: Path) -> tuple[Workspace, tuple[Path, ...]]:
 
 
 @contextmanager
-def locked(workspace: Workspace, name: str = "workspace") -> Iterator[None]:
-    """Hold one of the workspace's locks; another process that wants the same one is refused at once.
+def locked(workspace: Workspace, name: str = "workspace", patience: float = 0) -> Iterator[None]:
+    """Hold one of the workspace's locks; another process that wants the same one is refused after ``patience`` seconds.
 
     Raises ``WorkspaceError`` that names the holder's process id. The operating system frees the lock of a process that
     dies, however it dies.
@@ -105,7 +105,7 @@ def locked(workspace: Workspace, name: str = "workspace") -> Iterator[None]:
     holder = workspace.state / f"{name}.holder"
     try:
         workspace.state.mkdir(exist_ok=True)
-        lock = FileLock(workspace.state / f"{name}.lock", timeout=0)
+        lock = FileLock(workspace.state / f"{name}.lock", timeout=patience)
         lock.acquire()
     except Timeout as error:
         pid = holder.read_text(encoding="ascii").strip() if holder.exists() else "unknown"
