@@ -13,7 +13,7 @@ from authoring.case import Case, new_id
 from authoring.compose import Naming, compose, language_name
 from authoring.desk import Desk
 from authoring.draft import draft_path, list_drafts, load_draft, update_record, write_draft
-from authoring.reproduce import Recorded, Reproduction, reproduce
+from authoring.reproduce import Recorded, Reproduction, expected_of, reproduce
 from casewright.errors import DocumentError
 from execution.languages import LANGUAGES
 from miner.admission import Evidence, Tools, admit
@@ -63,8 +63,8 @@ def recorded(prepared: Prepared, evidence: Evidence) -> Recorded:
         directory=prepared.request.recipe.directory,
         runtime=built.runtime,
         limits=trial.limits,
-        base_seen=trial.bases[0],
-        head_seen=trial.heads[0],
+        base_seen=expected_of(trial.bases[0]),
+        head_seen=expected_of(trial.heads[0]),
     )
 
 

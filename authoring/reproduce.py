@@ -7,12 +7,14 @@ code writes to the clone, so after the clone was made nothing but the sandbox to
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import stat
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from casewright.errors import InvalidInputError
 from casewright.repository import Repository
 from casewright.store import DOWNLOADS, Store
 from execution.build import BUILD_LIMITS, download_key
@@ -35,6 +37,30 @@ _PRISTINE = "../.pristine"
 # The set-up's state is copied, since neither `git clean` nor a second set-up gives it back byte for byte.
 _KEEP = f"cp -a . {_PRISTINE}"
 _LARGEST_REPORT = 256 * 1024**2
+_COUNT = re.compile(r"(\d+) (passed|failed|errors?|skipped|xfailed|xpassed|todo|pending|not loaded)\b")
+_NAMED_COUNT = re.compile(r"\b(failures|errors|skipped|expected failures|unexpected successes)=(\d+)")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Expected:
+    """What the record says of one state; ``outcomes`` maps ids to ``passed``, ``red`` or ``neither`` (see ``kind``)."""
+
+    exit_code: int
+    ended: str
+    outcomes: Mapping[str, str]
+    summary: str
+    whole: bool
+
+
+def expected_of(run: Observation) -> Expected:
+    """Return what an observed run leads to expect of the recorded one."""
+    return Expected(
+        exit_code=run.exit_code,
+        ended=run.ended,
+        outcomes={test.id: kind(test.outcome) for test in run.reading.tests},
+        summary=run.reading.summary,
+        whole=run.reading.whole,
+    )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -50,8 +76,8 @@ class Recorded:
     directory: str
     runtime: Runtime
     limits: Limits
-    base_seen: Observation
-    head_seen: Observation
+    base_seen: Expected
+    head_seen: Expected
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -116,13 +142,16 @@ class _Steps:
             return f"the grading commit could not be checked out: {last_lines(outcome.output)}"
         return self._check("head", self._recorded.head_seen)
 
-    def _check(self, state: str, seen: Observation) -> str:
+    def _check(self, state: str, seen: Expected) -> str:
         check = self._recorded.check
         report = self._case / "repo" / check.report_file
         directory = str(PurePosixPath(TREE_DIR) / self._recorded.directory)
         outcome = self._run(check.command, directory, self._recorded.limits)
         data = read_report(report) if check.report_file else b""
-        reading = self._language.read_recorded(check, data, outcome.output)
+        try:
+            reading = self._language.read_recorded(check, data, outcome.output)
+        except InvalidInputError as error:
+            reading = ReportReading(breach=error.message)
         difference = compare(seen, outcome, reading)
         return f"{state}: {difference}" if difference else ""
 
@@ -176,29 +205,44 @@ def read_report(path: Path) -> bytes:
         return file.read()
 
 
-def compare(seen: Observation, outcome: SandboxOutcome, reading: ReportReading) -> str:
-    """Return in one sentence how a recorded run differs from what was seen at admission; empty when it does not.
+def compare(expected: Expected, outcome: SandboxOutcome, reading: ReportReading) -> str:
+    """Return in one sentence how a recorded run differs from what the record says; empty when it does not.
 
-    Exit codes and the outcome of each id that the report carries unambiguously must be equal; durations never matter.
+    Exit codes, counts by outcome and the outcome of each id that the report carries unambiguously must be equal;
+    durations never matter.
     """
-    if outcome.ended != seen.ended:
-        return f"the run ended by {outcome.ended.value}, recorded is {seen.ended}"
+    if outcome.ended != expected.ended:
+        return f"the run ended by {outcome.ended.value}, recorded is {expected.ended}"
     if outcome.ended != Ended.EXITED:
         return ""
-    if outcome.exit_code != seen.exit_code:
-        return f"exit code {outcome.exit_code}, recorded is {seen.exit_code}: {last_lines(outcome.output)}"
-    if seen.reading.whole and not reading.whole:
-        return f"the report is not whole: {reading.breach}"
-    return next(_different(seen, reading), "")
+    if outcome.exit_code != expected.exit_code:
+        return f"exit code {outcome.exit_code}, recorded is {expected.exit_code}: {last_lines(outcome.output)}"
+    return next(_different(expected, reading), "")
 
 
-def _different(seen: Observation, reading: ReportReading) -> Iterator[str]:
-    recorded = {test.id: test.outcome for test in seen.reading.tests}
+def _different(expected: Expected, reading: ReportReading) -> Iterator[str]:
+    if expected.whole and not reading.whole:
+        yield f"the report is not whole: {reading.breach}"
     for test in reading.tests:
-        if test.id not in recorded:
-            yield f"{test.id} is in no record"
-        elif kind(test.outcome) != kind(recorded[test.id]):
-            yield f"{test.id} {test.outcome.value}, recorded is {recorded[test.id].value}: {test.message}"
+        recorded = expected.outcomes.get(test.id)
+        if recorded is not None and kind(test.outcome) != recorded:
+            yield f"{test.id} {test.outcome.value}, recorded is {recorded}: {test.message}"
+    seen, recorded_counts = counts_in(reading.summary), counts_in(expected.summary)
+    if seen and recorded_counts and seen != recorded_counts:
+        yield f"{reading.summary!r}, recorded is {expected.summary!r}"
+
+
+def counts_in(summary: str) -> dict[str, int]:
+    """Return the counts by outcome that a runner's summary line states, such as ``{"failed": 2, "passed": 5}``.
+
+    Warnings and durations are not outcomes. An empty mapping means that it states none.
+    """
+    counts: dict[str, int] = {}
+    for number, word in _COUNT.findall(summary):
+        counts[word.rstrip("s")] = int(number)
+    for word, number in _NAMED_COUNT.findall(summary):
+        counts[word] = int(number)
+    return counts
 
 
 def kind(outcome: Outcome) -> str:
