@@ -180,7 +180,7 @@ def _checkout(commit: str) -> str:
 
 def _stranger(*, network: bool) -> Mapping[str, str]:
     """Return what a stranger's shell has, with the installers' caches where this repository's downloads are."""
-    plain = {"LC_ALL": "C.UTF-8", "TZ": "UTC"}
+    plain = {"LC_ALL": "C.UTF-8"}
     if not network:
         return plain
     return {

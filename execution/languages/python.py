@@ -31,7 +31,7 @@ from execution.languages.python_scripts import read_setup_script
 from execution.languages.python_sources import Source, sources
 from execution.languages.python_version import version_variables
 from execution.observation import ReportReading
-from execution.recipe import Environment, Recipe
+from execution.recipe import Environment, Recipe, Runtime
 from execution.reports import pytest_events, unittest_events
 from execution.sandbox import ENVIRONMENT_DIR, RUNTIME_DIR, TOOLS_DIR, Mount
 
@@ -151,6 +151,11 @@ def mounts(environment: Environment) -> tuple[Mount, ...]:
         *python_build.runtime_mounts(environment.runtime),
         Mount(source=resources, target=TOOLS_DIR),
     )
+
+
+def runtime_mounts(runtime: Runtime) -> tuple[Mount, ...]:
+    """Return what makes ``python3.N`` visible inside."""
+    return python_build.runtime_mounts(runtime)
 
 
 def env(environment: Environment, variation: Mapping[str, str]) -> Mapping[str, str]:
