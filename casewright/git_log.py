@@ -47,37 +47,37 @@ def log_arguments(
 
 def read_log(pieces: Iterable[bytes]) -> Iterator[RawCommit]:
     """Read commits from the pieces of git's output, wherever they are cut."""
-    header: list[bytes] = []
-    entries: list[bytes] = []
-    at_path = False
-    for field in _fields(pieces):
-        if at_path:
-            entries.append(field)
-            at_path = False
-        elif len(header) < _FIELDS:
-            header.append(field)
-        elif field[:1] == b":" or field[:2] == b"\n:":
-            entries.append(field.lstrip(b"\n"))
-            at_path = True
-        else:
-            yield _record(header, entries)
-            header, entries = [field], []
-    if header:
-        yield _record(header, entries)
-
-
-def _fields(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    fields: list[bytes] = []
     rest = b""
+    end = 0
     for piece in pieces:
-        fields = (rest + piece).split(b"\0") if rest else piece.split(b"\0")
-        rest = fields.pop()
-        yield from fields
-    if rest:
-        yield rest
+        fresh = (rest + piece).split(b"\0")
+        rest = fresh.pop()
+        fields += fresh
+        start, count = 0, len(fields)
+        # A commit is whole only when the first field of the next one is here; till then ``end`` is how far we looked.
+        while (end := _end_of_commit(fields, max(end, start + _FIELDS))) < count:
+            yield _record(fields, start, end)
+            start = end
+        del fields[:start]
+        end -= start
+    if fields:
+        yield _record(fields, 0, len(fields))
 
 
-def _record(header: list[bytes], entries: list[bytes]) -> RawCommit:
-    commit, parents, tree, authored, committed, subject = header
+def _end_of_commit(fields: list[bytes], end: int) -> int:
+    count = len(fields)
+    while end < count and fields[end].startswith((b":", b"\n:")):
+        end += 2
+    return end
+
+
+def _record(fields: list[bytes], start: int, end: int) -> RawCommit:
+    commit, parents, tree, authored, committed, subject = fields[start : start + _FIELDS]
+    entries = fields[start + _FIELDS : end]
+    if entries:
+        # git sets the difference off from the header by a line end.
+        entries[0] = entries[0][1:]
     return RawCommit(commit, parents, tree, read_seconds(authored), read_seconds(committed), subject, entries)
 
 

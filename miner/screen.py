@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -10,6 +11,7 @@ from miner.parts import Parts, split
 from miner.path_rules import PathRules, Side
 from miner.reasons import Reason
 
+_CONTROL = re.compile(rb"[\0-\x08\x0b-\x1f\x7f]")
 # Shown of a list of paths in a sentence.
 _SHOWN = 3
 
@@ -43,10 +45,16 @@ def screen(entries: Sequence[bytes], rules: PathRules, limits: SizeLimits) -> Sc
     if not entries:
         return Screened(reason=Reason.EMPTY_CHANGE)
     decide = rules.decide
-    decisions = [decide(path) for path in entries[1::2]]
-    if all(decision.side is Side.REST for decision in decisions):
+    tests = source = False
+    for path in entries[1::2]:
+        decision = decide(path)
+        if decision.side is not Side.REST:
+            tests = True
+        elif decision.source:
+            source = True
+    if not tests:
         return _NO_TEST
-    if not any(decision.source for decision in decisions):
+    if not source:
         return _NO_SOURCE
     return screen_parts(entries, split(entries, rules), limits)
 
@@ -121,11 +129,13 @@ def _escaped(letter: str) -> str:
 
 def representable(path: bytes) -> bool:
     """Say whether a case can carry a path: UTF-8 without control characters other than newline and tab."""
+    if _CONTROL.search(path):
+        return False
     try:
-        text = path.decode("utf-8")
+        path.decode("utf-8")
     except UnicodeDecodeError:
         return False
-    return not any((letter < " " and letter not in "\n\t") or letter == "\x7f" for letter in text)
+    return True
 
 
 def _deleted_tests(entries: Sequence[bytes], parts: Parts) -> Screened | None:
