@@ -11,7 +11,7 @@ from typing import Final
 from execution.languages.base import Builder, Check, PlanRequest, Refusal, TreeReader
 from execution.languages.javascript_build import build_environment
 from execution.languages.javascript_check import build_check
-from execution.languages.javascript_installer import Installer, choose_installer, node_refusal
+from execution.languages.javascript_installer import Installer, choose_installer, dated, node_refusal
 from execution.languages.javascript_manifest import (
     Lock,
     Manifest,
@@ -81,7 +81,7 @@ def _plan(request: PlanRequest, runtime: Runtime) -> Recipe | Refusal:
     if refusal is not None:
         return refusal
     lock = find_lock(request.head, root, manifest.package_manager.partition("@")[0])
-    installer = choose_installer(manifest, lock, node, request.date)
+    installer = choose_installer(manifest, lock, node)
     if installer is None:
         return _recipe(request, runtime, choice, Setting(root=root), ("no dependencies: nothing is installed",))
     return _recipe(
@@ -133,7 +133,8 @@ def _recipe(
         language=name,
         runtime=runtime,
         runner=choice.runner,
-        date=request.date,
+        # A lock file is its own date; only what is resolved today has to be held back.
+        date=request.date if setting.installer is not None and setting.lock is None else 0,
         directory=choice.directory,
         inputs=inputs,
         settings=tuple((key, value) for key, value in settings.items() if value),
@@ -204,11 +205,11 @@ def build(recipe: Recipe, builder: Builder) -> Environment | Refusal:
 def setup(recipe: Recipe, environment: Environment) -> tuple[str, ...]:
     """Return the set-up commands of one change: an environment serves many changes, whose bases differ.
 
-    ``Environment.setup`` holds the commands of the change that it was built for.
+    ``Environment.setup`` holds what serves them all; this leaves out what the change at hand does not need.
     """
-    loose = recipe.setting("install_loose")
-    used_loose = bool(loose) and any(loose in command for command in environment.setup)
-    return setup_commands(recipe, loose if used_loose else recipe.setting("install"))
+    strict = dated(recipe.setting("install"), recipe.date)
+    kept = any(strict in command for command in environment.setup)
+    return setup_commands(recipe, strict if kept else recipe.setting("install_loose"))
 
 
 def mounts(environment: Environment) -> tuple[Mount, ...]:

@@ -12,11 +12,11 @@ from typing import Final
 
 from casewright.errors import InfrastructureError
 from execution.languages.base import Builder, BuildStep, Refusal
-from execution.languages.javascript_installer import BUILD_ENV
+from execution.languages.javascript_installer import BUILD_ENV, dated
 from execution.languages.javascript_manifest import DEPENDENCY_FIELDS, join
 from execution.languages.javascript_runner import NODE
 from execution.languages.javascript_runtime import runtime_env, runtime_mounts
-from execution.languages.javascript_setup import setup_commands
+from execution.languages.javascript_setup import shared_setup
 from execution.recipe import Environment, Recipe
 from execution.sandbox import Ended, SandboxOutcome
 
@@ -34,6 +34,7 @@ _NO_DATES: Final = re.compile(rb"ETARGET|notarget|ENOVERSIONS|No versions availa
 _NETWORK: Final = re.compile(
     rb"ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ERR_SOCKET_TIMEOUT|ENETUNREACH|EHOSTUNREACH"
     rb"|socket hang up|network (?:request|timeout|connectivity)|UNABLE_TO_(?:GET|VERIFY)|SELF_SIGNED_CERT"
+    rb"|[Ss]elf[- ]signed certificate|unable to (?:get|verify)"
     rb"|CERT_HAS_EXPIRED|ERR_PNPM_(?:META_)?FETCH_FAIL|ERR_PNPM_FETCH_(?:5\d\d|403|429)"
     rb"|npm (?:ERR!|error) code E(?:5\d\d|403|429)"
     rb"|Request failed \"?(?:5\d\d|403|429)|ENOSPC"
@@ -67,7 +68,7 @@ def build_environment(recipe: Recipe, builder: Builder) -> Environment | Refusal
         folder=builder.folder,
         era=recipe.era(),
         runtime=recipe.runtime,
-        setup=setup_commands(recipe, command),
+        setup=shared_setup(recipe, command),
         dependencies=dependencies,
         runner_version=version,
         tree_mounts=folders,
@@ -78,7 +79,7 @@ def build_environment(recipe: Recipe, builder: Builder) -> Environment | Refusal
 
 def _install(recipe: Recipe, builder: Builder, notes: list[str]) -> str | Refusal:
     """Run the install, or its fallback; return the command that worked."""
-    command, loose = recipe.setting("install"), recipe.setting("install_loose")
+    command, loose = dated(recipe.setting("install"), recipe.date), recipe.setting("install_loose")
     outcome = _run(recipe, builder, command)
     if outcome.exit_code == 0:
         return command

@@ -24,14 +24,17 @@ NEWEST_PNPM: Final = {6: "6.35.1", 7: "7.33.7", 8: "8.15.9", 9: "9.15.9", 10: "1
 YARN_CLASSIC: Final = "1.22.22"
 NEWEST_BERRY: Final = {2: "2.4.3", 3: "3.8.7", 4: "4.18.1"}
 BUN: Final = "1.4.5"
+# Stands for the date in a command: an era may be pinned to another commit's date than the one that it was planned for.
+DATE: Final = "{date}"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Installer:
     """A package manager in an exact version.
 
-    ``command`` installs what the lock file says and nothing else; ``loose`` is for a lock file that the manifests have
-    left behind (empty when there is none to fall back to). ``why`` tells how the version was chosen.
+    ``command`` installs what the lock file says and nothing else (without one, what there was by ``DATE``); ``loose``
+    is for a lock file that the manifests have left behind (empty when there is none to fall back to). ``why`` tells
+    how the version was chosen.
     """
 
     manager: str
@@ -57,11 +60,8 @@ BUILD_ENV: Final = {
 }
 
 
-def choose_installer(manifest: Manifest, lock: Lock | None, node: tuple[int, int, int], date: int) -> Installer | None:
-    """Choose how to install; None when there is nothing to install.
-
-    ``date`` (seconds, UTC) bounds what is resolved where no lock file says it.
-    """
+def choose_installer(manifest: Manifest, lock: Lock | None, node: tuple[int, int, int]) -> Installer | None:
+    """Choose how to install; None when there is nothing to install."""
     named, _, version = manifest.package_manager.partition("@")
     version = version.partition("+")[0]
     if lock is None and not manifest.dependencies and not manifest.raw.get("workspaces"):
@@ -74,10 +74,10 @@ def choose_installer(manifest: Manifest, lock: Lock | None, node: tuple[int, int
         return _yarn(lock, wanted)
     if manager == "bun":
         return _bun(lock, wanted)
-    return _npm(lock, date)
+    return _npm(lock)
 
 
-def _npm(lock: Lock | None, date: int) -> Installer:
+def _npm(lock: Lock | None) -> Installer:
     if lock is not None:
         return Installer(
             manager="npm",
@@ -86,14 +86,13 @@ def _npm(lock: Lock | None, date: int) -> Installer:
             loose="npm install --ignore-scripts --no-audit --no-fund",
             why=(f"npm, because of {lock.path}",),
         )
-    day = datetime.fromtimestamp(date, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     plain = "npm install --ignore-scripts --no-audit --no-fund --no-package-lock"
     return Installer(
         manager="npm",
         version="",
-        command=f"{plain} --before={day}",
+        command=f"{plain} --before={DATE}",
         loose=plain,
-        why=(f"npm, no lock file: what was published before {day}",),
+        why=("npm, no lock file: what was published by the commit's date",),
     )
 
 
@@ -175,6 +174,11 @@ def _bun(lock: Lock | None, named: str) -> Installer:
         loose=start if lock else "",
         why=(f"bun {version}, because of {lock.path if lock else 'packageManager'}",),
     )
+
+
+def dated(command: str, date: int) -> str:
+    """Return a command with its date filled in (seconds, UTC)."""
+    return command.replace(DATE, datetime.fromtimestamp(date, UTC).strftime("%Y-%m-%dT%H:%M:%SZ"))
 
 
 def node_refusal(manifest: Manifest, node: tuple[int, int, int]) -> str | None:

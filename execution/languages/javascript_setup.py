@@ -52,6 +52,23 @@ def setup_commands(recipe: Recipe, install: str) -> tuple[str, ...]:
     return tuple(commands)
 
 
+def shared_setup(recipe: Recipe, install: str) -> tuple[str, ...]:
+    """Return the commands that serve every change of the era, whatever its base has in its manifests.
+
+    The head that the environment is built for is as good a source of the era's manifests as any other.
+    """
+    files = [path for path, _ in recipe.inputs if path != "install"]
+    if not install or not files:
+        return ()
+    directory = recipe.setting("install_directory", ".")
+    return (
+        f"git --literal-pathspecs restore --source={recipe.setting('head_commit')} --worktree -- {_quoted(files)}",
+        install if directory == "." else f"(cd {shlex.quote(directory)} && {install})",
+        "git restore --worktree -- .",
+        f"git --literal-pathspecs clean -f -q -- {_quoted(files)}",
+    )
+
+
 def _put_back_lock(recipe: Recipe, install: str) -> tuple[str, ...]:
     """A lock file that an install was allowed to rewrite is the repository's again afterwards."""
     lock = recipe.setting("lock")

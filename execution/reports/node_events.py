@@ -25,13 +25,14 @@ REPORTER: Final = (
 
 @dataclass(slots=True)
 class _Stream:
-    """What was read so far. ``stack`` holds the names of the open tests, ``names`` how often a node was begun."""
+    """What was read so far. ``stack`` holds the open tests, each with its name and with its part of the id;
+    ``names`` counts how often a node was begun."""
 
     root: str
     files: tuple[str, ...]
     tests: list[TestResult] = field(default_factory=list)
     broken: dict[str, str] = field(default_factory=dict)
-    stack: list[str] = field(default_factory=list)
+    stack: list[tuple[str, str]] = field(default_factory=list)
     names: Counter[tuple[str, ...]] = field(default_factory=Counter)
     top_level: int = 0
     plan: int | None = None
@@ -95,20 +96,20 @@ def _start(stream: _Stream, event: dict[str, Any]) -> None:
     if len(stream.stack) != nesting:
         stream.breach = f"the report begins {name!r} below a test that was never begun"
         return
-    key = (str(event.get("file")), *stream.stack, name)
+    key = (str(event.get("file")), *(part for _, part in stream.stack), name)
     stream.names[key] += 1
     number = stream.names[key]
-    stream.stack.append(name if number == 1 else f"{name} #{number}")
+    stream.stack.append((name, name if number == 1 else f"{name} #{number}"))
 
 
 def _end(stream: _Stream, event: dict[str, Any]) -> None:
     nesting, name = _place(event)
     if nesting == 0:
         stream.top_level += 1
-    if len(stream.stack) <= nesting or not stream.stack[nesting].startswith(name):
+    if len(stream.stack) <= nesting or stream.stack[nesting][0] != name:
         stream.breach = f"the report ends {name!r}, which was not begun"
         return
-    whole_name = tuple(stream.stack[: nesting + 1])
+    whole_name = tuple(part for _, part in stream.stack[: nesting + 1])
     # What has ended can't end again: the next one has to be begun first.
     del stream.stack[nesting:]
     path = _graded(stream, event.get("file"))
@@ -123,7 +124,7 @@ def _end(stream: _Stream, event: dict[str, Any]) -> None:
 
 def _place(event: dict[str, Any]) -> tuple[int, str]:
     nesting, name = event.get("nesting"), event.get("name")
-    return (nesting if isinstance(nesting, int) else 0, name if isinstance(name, str) else "")
+    return (max(nesting, 0) if isinstance(nesting, int) else 0, name if isinstance(name, str) else "")
 
 
 def _is_file_itself(event: dict[str, Any], name: str) -> bool:
