@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 
 from casewright.errors import InvalidInputError
@@ -10,6 +11,7 @@ from miner.change import Change
 from miner.content import PastChanges, lfs_pointer, pins_missing, round_trip, texts_of, too_many_lines
 from miner.history import change_of
 from miner.parts import Parts, split
+from miner.patch_sections import sections
 from miner.path_rules import PathRules
 from miner.reasons import Reason
 from miner.screen import SizeLimits, all_reasons
@@ -59,17 +61,20 @@ def explain_patch(
     Raises ``InvalidInputError`` when the patch does not apply there, whole.
     """
     pinned = repository.resolve(base)
-    tree = repository.tree_after(repository.commit(pinned).tree, (patch,))
+    files = sections(patch)
+    if not files:
+        raise InvalidInputError("the patch changes no file", "give the output of git diff")
+    entries = tuple(itertools.chain.from_iterable(file.entries for file in files))
+    touched = entries[1::2]
+    tree = repository.tree_after(pinned, (patch,), touched)
     if tree is None:
         raise InvalidInputError(f"the patch does not apply to {pinned}", "name the commit that it was made on")
-    entries = repository.differences(pinned, tree)
     parts = split(entries, rules)
-    patches = [repository.diff_patch(pinned, tree, side) for side in (parts.test, parts.rest)]
-    whole = repository.tree_after(pinned, patches) == tree
-    found = set(all_reasons(entries, parts, limits))
     rest = set(parts.rest)
-    counts = [count for count in repository.numstat(pinned, tree) if count.path in rest]
-    if sum((count.added or 0) + (count.deleted or 0) for count in counts) > limits.lines:
+    sides = [b"".join(file.data for file in files if (file.path in rest) is side) for side in (False, True)]
+    whole = repository.tree_after(pinned, sides, touched) == tree
+    found = set(all_reasons(entries, parts, limits))
+    if sum(file.lines for file in files if file.path in rest) > limits.lines:
         found.add(Reason.TOO_LARGE)
     if not whole:
         found.add(Reason.ROUND_TRIP_FAILED)

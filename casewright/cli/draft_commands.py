@@ -1,0 +1,44 @@
+"""``lint`` and ``verify``: what keeps drafts from being released."""
+
+# Each command imports what it works with when it runs: `--help` and `cite` must not wait for it.
+# ruff: noqa: PLC0415
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from casewright.cli.options import Common, register
+from casewright.cli.output import printed, printed_json
+from casewright.errors import DocumentError, ExitCode
+
+Cases = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="[CASE]...", help="Ids of drafts; without any, all drafts.", show_default=False),
+]
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add the commands."""
+    register(app, "lint")(lint)
+
+
+def lint(common: Common, cases: Cases = None) -> int:
+    """List the drafts, and what is wrong with their task texts.
+
+    An error keeps a draft out of a release until it is mended, or waived in the draft's review section with a reason;
+    a warning does not. Exit code 1 means that there are errors.
+    """
+    from authoring.lint import blocking
+    from casewright.cli.lint_output import linted, linted_object, linted_text
+    from casewright.workspace import find_workspace
+
+    checked, faults = linted(find_workspace(common.directory), cases or ())
+    if common.json:
+        printed_json([linted_object(each) for each in checked])
+    elif checked:
+        printed("\n".join(linted_text(each) for each in checked))
+    if faults:
+        raise DocumentError(faults)
+    return ExitCode.NO if any(blocking(each.findings) for each in checked) else ExitCode.DONE

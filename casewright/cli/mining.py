@@ -1,0 +1,322 @@
+"""``mine`` and ``add-case`` from the settings and the options to printed results; what is judged is kept at once."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import ExitStack, closing
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from authoring.desk import Desk, JudgingOptions, judging_digest, open_desk
+from authoring.mining import Mining, mine
+from casewright.cli.estimate import estimate, estimate_object, estimate_text
+from casewright.cli.judgement_output import funnel_text, judgement_object, judgement_row, judgement_text
+from casewright.cli.options import Common
+from casewright.cli.output import noted, printed, printed_json
+from casewright.cli.progress import followed
+from casewright.cli.version import tool_version
+from casewright.configuration import Configuration
+from casewright.errors import ExitCode, UsageError, WorkspaceError
+from casewright.repository import Repository, open_source
+from casewright.store import Store, cache_root
+from casewright.workspace import Workspace, find_workspace, locked
+from execution.sandboxes import choose
+from miner.change import Change
+from miner.funnel import Tally, funnel
+from miner.history import Stretch, change_of
+from miner.judgement import Judgement, Standing
+from miner.ledger import Ledger, Refused
+from miner.observer import Observer
+from miner.repository_id import repository_id
+from miner.scan import Found, scan, scanned
+from miner.shape_rules import rules_of, shape_rules
+
+# A scan tells how far it is every so many changes.
+SCAN_STEP: Final = 500
+PLAN_SAMPLE: Final = 3
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MineRequest:
+    """What ``mine`` is asked for; ``limit`` counts candidates, an empty branch is the workspace's or HEAD."""
+
+    source: str
+    stretch: Stretch
+    limit: int | None
+    again: bool
+    plan: bool
+    dry_run: bool
+    options: JudgingOptions
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AddRequest:
+    """What ``add-case`` is asked for."""
+
+    source: str
+    commit: str
+    case_id: str | None
+    dry_run: bool
+    options: JudgingOptions
+
+
+def judging_options(
+    repeat: int | None, test: str | None, setup: str | None, grade_by: str, category: str | None
+) -> JudgingOptions:
+    """Return the judging options of a command line. Raises ``UsageError`` for a way to grade that there is not."""
+    if grade_by == "exit-code":
+        raise UsageError("--grade-by exit-code is not here yet", "leave it out: each test is graded by itself")
+    if grade_by != "per-test":
+        raise UsageError(f"there is no way to grade by {grade_by!r}", "it is per-test")
+    return JudgingOptions(repeat=repeat, category=category, setup=setup or "", test=test or "")
+
+
+def run_mine(common: Common, request: MineRequest) -> int:
+    """Mine a stretch of history and print what became of each change, then the funnel.
+
+    Infrastructure outcomes give exit code 3: the run is not over.
+    """
+    if request.dry_run:
+        return _sorted_only(common, request)
+    workspace = find_workspace(common.directory)
+    with ExitStack() as stack:
+        stack.enter_context(locked(workspace))
+        session = _opened(stack, common, workspace, request.source, request.options)
+        ledger = stack.enter_context(Ledger.open(workspace.ledger, tool=tool_version()))
+        stretch = _with_branch(request.stretch, session)
+        spoilt = 0
+        try:
+            spoilt = _mined(common, request, session, ledger, stretch)
+        finally:
+            # Also where no sandbox works: the screens have spoken, and why they dropped what they dropped is known.
+            if not request.plan:
+                _tell_funnel(common, funnel_text(funnel(ledger.tallies(session.id))))
+    return ExitCode.COULD_NOT if spoilt else ExitCode.DONE
+
+
+def run_add_case(common: Common, request: AddRequest) -> int:
+    """Judge one commit, whatever is known of it, and print the judgement. A rejection gives exit code 1."""
+    workspace = find_workspace(common.directory)
+    with ExitStack() as stack:
+        stack.enter_context(locked(workspace))
+        session = _opened(stack, common, workspace, request.source, request.options)
+        change = change_of(session.repository, request.commit)
+        ledger = stack.enter_context(
+            Ledger.open_copy(workspace.ledger, tool=tool_version())
+            if request.dry_run
+            else Ledger.open(workspace.ledger, tool=tool_version())
+        )
+        desk = _desk(session, Stretch(branch=change.head))
+        desk = replace(desk, case_id=request.case_id, dry_run=request.dry_run)
+        with followed(common.verbosity) as observer:
+            mining = _mining(session, desk, ledger, observer, jobs=1, again=True)
+            with closing(_judged(mining, (change,))) as judgements:
+                judgement = next(judgements)
+    if common.json:
+        printed_json(judgement_object(judgement), line=True)
+    else:
+        printed(judgement_text(judgement))
+    match judgement.standing:
+        case Standing.ADMITTED:
+            return ExitCode.DONE
+        case Standing.INFRASTRUCTURE:
+            return ExitCode.COULD_NOT
+        case Standing.REJECTED | Standing.CANDIDATE:
+            return ExitCode.NO
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Session:
+    """A repository opened to be judged in a workspace."""
+
+    workspace: Workspace
+    configuration: Configuration
+    repository: Repository
+    id: str
+    store: Store
+    options: JudgingOptions
+
+
+def _opened(stack: ExitStack, common: Common, workspace: Workspace, source: str, options: JudgingOptions) -> _Session:
+    configuration = workspace.configuration()
+    store = Store()
+    repository = stack.enter_context(open_source(source, store.root))
+    for note in repository.notes:
+        noted(f"note: {note}", verbosity=common.verbosity)
+    return _Session(
+        workspace=workspace,
+        configuration=configuration,
+        repository=repository,
+        id=repository_id(repository.remote_url, repository.name),
+        store=store,
+        options=options,
+    )
+
+
+def _with_branch(stretch: Stretch, session: _Session) -> Stretch:
+    branch = stretch.branch or session.configuration.repository(session.id).branch or "HEAD"
+    return replace(stretch, branch=branch)
+
+
+def _desk(session: _Session, stretch: Stretch) -> Desk:
+    return open_desk(
+        session.workspace,
+        session.configuration,
+        session.repository,
+        choose(),
+        session.store,
+        session.options,
+        stretch,
+        tool=tool_version(),
+        proposed_by=tool_version(),
+    )
+
+
+def _mining(session: _Session, desk: Desk, ledger: Ledger, observer: Observer, *, jobs: int, again: bool) -> Mining:
+    return Mining(
+        desk=desk,
+        ledger=ledger,
+        observer=observer,
+        configuration=judging_digest(session.configuration, session.id, session.options),
+        jobs=jobs,
+        again=again,
+    )
+
+
+def _mined(common: Common, request: MineRequest, session: _Session, ledger: Ledger, stretch: Stretch) -> int:
+    """Scan, judge and print; return how many changes the machine or the network spoilt."""
+    digest = judging_digest(session.configuration, session.id, session.options)
+    rules, limits = rules_of(session.configuration.repository(session.id))
+    jobs = common.jobs or max(1, (os.cpu_count() or 1) // 2)
+    with followed(common.verbosity) as observer:
+        changes = candidates(
+            scan(session.repository, stretch, rules, limits, request.limit),
+            session.id,
+            observer=observer,
+            refused=lambda rows: ledger.refused(session.id, digest, rows),
+            seen=_line if common.json and not request.plan else None,
+        )
+        mining = _mining(session, _desk(session, stretch), ledger, observer, jobs=jobs, again=request.again)
+        judged: list[Judgement] = []
+        show = _shown_by(common)
+        with closing(_judged(mining, changes[:PLAN_SAMPLE] if request.plan else changes)) as judgements:
+            for judgement in judgements:
+                judged.append(judgement)
+                if not request.plan:
+                    show(judgement)
+    if request.plan:
+        _tell_plan(common, session, mining, changes, judged)
+    return sum(judgement.standing is Standing.INFRASTRUCTURE for judgement in judged)
+
+
+def _shown_by(common: Common) -> Callable[[Judgement], None]:
+    return _line if common.json else lambda judgement: printed(judgement_row(judgement))
+
+
+def _tell_plan(
+    common: Common, session: _Session, mining: Mining, changes: tuple[Change, ...], judged: list[Judgement]
+) -> None:
+    with Ledger.open_copy(session.workspace.ledger, tool=tool_version()) as copy:
+        found = estimate(mining.desk, changes, judged, mining.jobs, copy.era_date)
+    if common.json:
+        printed_json(estimate_object(found))
+    else:
+        printed(estimate_text(found))
+
+
+def _judged(mining: Mining, changes: tuple[Change, ...]) -> Generator[Judgement, None, None]:
+    """What ``mine`` yields, as a generator that can be closed: leaving it early ends what is running."""
+    yield from mine(mining, changes)
+
+
+def candidates(
+    found: Iterable[Found],
+    name: str,
+    *,
+    observer: Observer,
+    refused: Callable[[Iterator[Refused]], object],
+    seen: Callable[[Judgement], None] | None = None,
+    candidate: Callable[[Judgement], None] | None = None,
+) -> tuple[Change, ...]:
+    """Return the candidates of a scan, newest first.
+
+    ``refused`` is handed the rows of all other changes as they come; ``seen`` and ``candidate``, where given, hear of
+    each refused change and of each candidate.
+    """
+    passed: list[Change] = []
+
+    def rows() -> Iterator[Refused]:
+        count = 0
+        for count, each in enumerate(found, start=1):
+            if count % SCAN_STEP == 0:
+                observer.scanning(count)
+            change, reason = each.change, each.screened.reason
+            if reason is None:
+                passed.append(change)
+                if candidate is not None:
+                    candidate(scanned(each, name))
+                continue
+            if seen is not None:
+                seen(scanned(each, name))
+            yield Refused(
+                base=change.base,
+                head=change.head,
+                landing=change.landing.value,
+                reason=reason,
+                subject=change.subject.decode("utf-8", "backslashreplace"),
+            )
+        observer.scanning(count)
+
+    refused(rows())
+    return tuple(passed)
+
+
+def _sorted_only(common: Common, request: MineRequest) -> int:
+    """The tree screens alone, also outside of a workspace; nothing is written but the cache's copy of a url."""
+    tallies: list[Tally] = []
+
+    def tally(judgement: Judgement) -> None:
+        tallies.append(Tally(reached=judgement.reached, standing=judgement.standing, reason=judgement.reason, count=1))
+        if common.json:
+            _line(judgement)
+        elif judgement.standing is Standing.CANDIDATE:
+            printed(judgement_row(judgement))
+
+    with open_source(request.source, cache_root()) as repository, followed(common.verbosity) as observer:
+        for note in repository.notes:
+            noted(f"note: {note}", verbosity=common.verbosity)
+        rules, limits = shape_rules(repository, common.directory)
+        stretch = replace(request.stretch, branch=request.stretch.branch or _branch(repository, common.directory))
+        candidates(
+            scan(repository, stretch, rules, limits, request.limit),
+            repository_id(repository.remote_url, repository.name),
+            observer=observer,
+            refused=lambda rows: sum(1 for _ in rows),
+            seen=tally,
+            candidate=tally,
+        )
+    _tell_funnel(common, funnel_text(funnel(tallies)))
+    return ExitCode.DONE
+
+
+def _branch(repository: Repository, folder: Path) -> str:
+    try:
+        workspace = find_workspace(folder)
+    except WorkspaceError:
+        return "HEAD"
+    name = repository_id(repository.remote_url, repository.name)
+    return workspace.configuration().repository(name).branch or "HEAD"
+
+
+def _line(judgement: Judgement) -> None:
+    printed_json(judgement_object(judgement), line=True)
+
+
+def _tell_funnel(common: Common, text: str) -> None:
+    """The funnel ends the table; beside JSON Lines it is a note."""
+    if common.json:
+        noted(text, verbosity=common.verbosity)
+    else:
+        printed(f"\n{text}")
