@@ -11,7 +11,7 @@ from authoring.consistency import effective_state
 
 # What every library says of itself, in these words: a reader compares libraries, not phrasings.
 STATED_LIMITS: Final = (
-    "Contamination is not measured: a model may have seen this public history; a resolved case never shows the contrary.",
+    "Contamination is not measured: a model may have seen this history; a resolved case never shows the contrary.",
     "A plain clone holds the fix in its object store: hand a candidate what `casewright checkout` makes, nothing else.",
     "Passing is judged by the graded tests alone; that is the strength of the judgement and its ceiling.",
 )
