@@ -370,10 +370,15 @@ def forget_command_line() -> None:
         ctypes.memmove(start, b"init", min(4, end - start))
 
 
-def start_program(plan: dict[str, Any], status: int, *, report: int) -> NoReturn:
-    """Become the program: file descriptors, signals, and nothing else of ours."""
+def usual_signals() -> None:
+    """Undo what Python does to signals: what is ignored stays ignored in the programs that we become."""
     for number in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGINT):
         signal.signal(number, signal.SIG_DFL)
+
+
+def start_program(plan: dict[str, Any], status: int, *, report: int) -> NoReturn:
+    """Become the program: file descriptors, signals, and nothing else of ours."""
+    usual_signals()
     os.umask(0o022)
     check("prctl", libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
     try:
@@ -490,7 +495,7 @@ def stage(plan: dict[str, Any]) -> NoReturn:
         libc.prctl(PR_SET_DUMPABLE, 1, 0, 0, 0)
         die_with(lambda: os.getppid() == parent)
     limit(plan["limits"])
-    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    usual_signals()
     os.umask(0o022)
     os.chdir("/")
     for fd, number in plan["descriptors"]:

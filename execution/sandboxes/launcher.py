@@ -6,8 +6,10 @@ thread would be killed when that worker ends. This thread never ends before case
 
 from __future__ import annotations
 
+import contextlib
 import os
 import queue
+import signal
 import subprocess
 import threading
 import weakref
@@ -46,10 +48,12 @@ class Launcher:
             raise
 
     def stop_all(self) -> None:
-        """Kill every sandbox that is running; whoever waits for one sees it end by a signal."""
+        """Kill every sandbox that is running; whoever waits for one is told that it was killed."""
         for process in tuple(self._started):
-            if process.poll() is None:
-                process.kill()
+            # Not Popen.kill: it would wait for a process that has ended, and take its exit code from its watcher.
+            if process.returncode is None:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(process.pid, signal.SIGKILL)
 
     def _work(self) -> None:
         while True:
