@@ -40,6 +40,13 @@ def until(text: str) -> int:
     return round(moment.timestamp())
 
 
+def day(text: str) -> str:
+    """Return a day as it stands in a library (``2024-03-31``)."""
+    if not _DAY.fullmatch(text):
+        raise typer.BadParameter(f"{text!r} is not a day; write 2024-03-31")
+    return f"{_moment(text):%Y-%m-%d}"
+
+
 def byte_size(text: str) -> int:
     """Return a number of bytes: ``500M``, ``20G``, ``1.5 GiB``; a unit is a power of 1024."""
     match = _SIZE.fullmatch(text.strip())
