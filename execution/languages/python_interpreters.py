@@ -10,7 +10,6 @@ import functools
 import json
 import os
 import re
-import subprocess
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -20,6 +19,8 @@ from pathlib import Path
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.version import Version
 
+from casewright.errors import InfrastructureError
+from casewright.process import CommandRequest, run
 from execution.languages.base import Refusal
 from execution.recipe import Runtime
 
@@ -110,14 +111,12 @@ def _probe(path: Path) -> Runtime | None:
     """Ask an interpreter what it is; None when it does not answer or can't make a virtual environment."""
     if not re.fullmatch(r"python(3(\.\d+)?)?", path.name) or not os.access(path, os.X_OK):
         return None
+    request = CommandRequest(argv=(str(path), "-I", "-S", "-c", _PROBE), env={}, seconds=PROBE_SECONDS)
     try:
-        answer = subprocess.run(
-            (str(path), "-I", "-S", "-c", _PROBE), capture_output=True, timeout=PROBE_SECONDS, check=True, env={}
-        )
-        facts = json.loads(answer.stdout)
+        facts = json.loads(run(request).stdout)
         version, prefix, complete = str(facts["version"]), Path(facts["prefix"]), bool(facts["complete"])
         minor = Version(version).release[:2]
-    except (OSError, subprocess.SubprocessError, ValueError, KeyError):
+    except (InfrastructureError, ValueError, KeyError, TypeError):
         # An interpreter that is broken on this machine is one that is not there.
         return None
     executable = prefix / "bin" / f"python{minor[0]}.{minor[1]}"

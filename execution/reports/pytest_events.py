@@ -24,8 +24,9 @@ from execution.observation import RED, SEVERITY, FailsBy, Outcome, ReportReading
 from execution.reports.events import BreachError, Event, read_events
 
 USAGE_ERROR = 4
-_COUNTS = r"(?:no tests ran|\d+ [a-z][a-z ]*(?:, \d+ [a-z][a-z ]*)*)"
+_COUNTS = r"(?:no tests ran|\d+ [a-z][a-z -]*(?:, \d+ [a-z][a-z -]*)*)"
 _SUMMARY = re.compile(rf"^(?:=+ )?({_COUNTS} in [\d.]+ ?s(?:econds)?(?: \([\d:]+\))?)(?: =+)?$")
+_COMPLAINT = re.compile(r"(?:^|: )error: (?!usage)", re.IGNORECASE)
 _COLOUR = re.compile(r"\x1b\[[\d;]*m")
 
 
@@ -213,7 +214,7 @@ def _before_session(run: _Run, output: bytes) -> str:
             for file in run.files:
                 run.broken.setdefault(file, errors[-1] if errors else line)
             return ""
-    errors = [line for line in lines if line.lower().startswith(("error:", "pytest.py: error:"))] or lines[-1:]
+    errors = [line for line in lines if _COMPLAINT.search(line)] or lines[-1:]
     return f"the runner did not begin: {errors[-1] if errors else 'it printed nothing'}"
 
 

@@ -83,6 +83,12 @@ def make_plugin(channel):
     plugin = types.ModuleType(PLUGIN, "Tells what becomes of each test. PYTEST_DONT_REWRITE")
     kinds = {}
 
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_load_initial_conftests():
+        # pytest has read the command line; what it was asked for is what the tests' own code finds there.
+        if sys.argv[1:3] == ["-p", PLUGIN]:
+            del sys.argv[1:3]
+
     def pytest_sessionstart(session):
         channel.tell("session", version=pytest.__version__, rootdir=folder_of(session.config), cwd=os.getcwd())
 

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 import tarfile
+import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from io import BytesIO
@@ -19,6 +21,17 @@ from execution.languages.base import BuildStep, Check, PlanRequest
 from execution.observation import ReportReading
 from execution.recipe import Environment, Recipe
 from execution.sandbox import CACHE_DIR, ENVIRONMENT_DIR, TOOLS_DIR, TREE_DIR, Ended, SandboxOutcome
+
+
+# No shell moves a descriptor above 9, and the pipe's may have any number.
+_MOVE = """
+import os, sys
+fd = int(sys.argv[1])
+os.dup2(fd, 3)
+if fd != 3:
+    os.close(fd)
+os.execvp(sys.argv[2], sys.argv[2:])
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +133,7 @@ def run_plainly(
     # What a machine needs to reach its package index (certificates, proxies) goes through; nothing else does.
     passed = {name: value for name, value in os.environ.items() if name.startswith("SSL_") or name.endswith("_proxy")}
     reading, writing = os.pipe()
-    inner = ("sh", "-c", f'exec "$@" 3>&{writing} {writing}>&-', "run", *(here(word) for word in argv))
+    inner = (sys.executable, "-ISc", _MOVE, str(writing), *(here(word) for word in argv))
     process = subprocess.Popen(
         inner,
         cwd=cwd,
@@ -139,8 +152,6 @@ def run_plainly(
     with process, open(reading, "rb") as pipe:  # noqa: PTH123 - a file descriptor
         assert process.stdout is not None
         # Both are drained: a report larger than a pipe's buffer would stop the run for ever.
-        import threading
-
         reader = threading.Thread(target=lambda: chunks.append(pipe.read()))
         reader.start()
         output = process.stdout.read()
