@@ -55,7 +55,7 @@ def test_what_is_cut_passes_and_has_jq_s_digest(cases: list[dict[str, Any]]) -> 
         assert report.document["entries_digest"] == "sha256:" + hashlib.sha256(printed).hexdigest()
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(st.data())
 def test_any_changed_byte_fails(data: st.DataObject) -> None:
     whole = release_bytes(released_document(two_cases()))
@@ -66,7 +66,7 @@ def test_any_changed_byte_fails(data: st.DataObject) -> None:
     assert all(fault.startswith("/") for fault in report.faults)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(st.data())
 def test_any_dropped_or_added_byte_fails(data: st.DataObject) -> None:
     whole = release_bytes(released_document(two_cases()))
@@ -76,7 +76,7 @@ def test_any_dropped_or_added_byte_fails(data: st.DataObject) -> None:
     assert report.faults
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.data())
 def test_any_dropped_added_or_moved_key_is_told_with_its_place_whatever_the_digests_say(data: st.DataObject) -> None:
     document = released_document(two_cases())
