@@ -14,11 +14,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Lock
 from types import TracebackType
-from typing import NamedTuple, Self
+from typing import Self
 
-from casewright.errors import RepositoryError, SourceError, UsageError
+from casewright.errors import SourceError, UsageError
+from casewright.git_blobs import Blobs
 from casewright.git_command import Git, run_network_git
 from casewright.git_log import RawCommit, log_arguments, read_log, read_seconds
+from casewright.git_patches import LineCount, line_counts, patch_of, raw_entries, stable_patch_ids
 from casewright.git_source import (
     Located,
     cached_clone,
@@ -37,23 +39,6 @@ EMPTY_TREES: Mapping[str, str] = {
     "sha1": "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
     "sha256": "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321",
 }
-# The command that a case records (``grading.apply``): prefixes, context and ids forced, renames off.
-DIFF_COMMAND = (
-    "--literal-pathspecs", "diff-tree", "-r", "-p", "--binary", "--full-index", "--no-renames", "--no-ext-diff",
-    "--no-textconv", "--no-color", "-U3", "--src-prefix=a/", "--dst-prefix=b/",
-)  # fmt: skip
-# Well below what Linux lets one command line hold.
-_ARGUMENT_BYTES = 1 << 20
-# Their patches are held in memory together.
-_PATCHES_AT_ONCE = 200
-
-
-class LineCount(NamedTuple):
-    """Lines added and deleted in one file; both None where git calls the file binary."""
-
-    path: bytes
-    added: int | None
-    deleted: int | None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -87,12 +72,11 @@ class Repository:
         self._located = located
         self._scratch = scratch
         self._closing = closing
-        self._objects = git.objects()
+        self._blobs = Blobs(git, source, located.promisor)
         self._numbers = itertools.count()
         self._lock = Lock()
         self._trees: dict[str, Tree] = {}
         self._reachable: frozenset[str] | None = None
-        self._owed: set[str] = set()
 
     def __enter__(self) -> Self:
         return self
@@ -104,7 +88,7 @@ class Repository:
 
     def close(self) -> None:
         """Give back what is held: a child process, a private git folder, the lock on a cached clone."""
-        self._objects.close()
+        self._blobs.close()
         self._closing.close()
 
     @property
@@ -229,7 +213,7 @@ class Repository:
         outcome = self._git.attempt("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{tree}}")
         tree_id = outcome.out.decode("ascii").strip() or self.commit(revision).tree
         with self._lock:
-            return self._trees.setdefault(tree_id, Tree(tree_id, self.list_tree, self.read_blob))
+            return self._trees.setdefault(tree_id, Tree(tree_id, self.list_tree, self._blobs.read))
 
     def list_tree(self, tree_id: str) -> dict[bytes, TreeEntry]:
         """Return every file, symlink and submodule of a tree."""
@@ -241,53 +225,9 @@ class Repository:
                 entries[path] = TreeEntry(mode, object_id)
         return entries
 
-    def read_blob(self, object_id: str) -> bytes:
-        """Return the content of a blob. Raises ``RepositoryError`` when the repository does not hold it."""
-        content = self._objects.read(object_id)
-        if content is None and self._located.promisor:
-            self.fetch_blobs((object_id,))
-            content = self._objects.read(object_id)
-        if content is None:
-            raise RepositoryError(f"object {object_id} is not in {self.source}", "fetch it, or give a whole clone")
-        return content
-
     def small_blobs(self, object_ids: Iterable[str], limit: int) -> dict[str, bytes]:
         """Return the content of those blobs that hold at most ``limit`` bytes; others are left out."""
-        wanted = sorted(set(object_ids))
-        self.fetch_blobs(wanted)
-        sizes = self._git.run("cat-file", "--batch-check", stdin="".join(f"{name}\n" for name in wanted).encode())
-        small = {}
-        for line in sizes.decode("ascii", "replace").splitlines():
-            words = line.split()
-            if len(words) == 3 and words[1] == "blob" and int(words[2]) <= limit:
-                small[words[0]] = self.read_blob(words[0])
-        return small
-
-    def fetch_blobs(self, object_ids: Iterable[str]) -> None:
-        """Bring the blobs that a partial clone owes, all in one go; does nothing for a whole clone.
-
-        Raises ``RepositoryError`` when the remote does not give them.
-        """
-        if not self._located.promisor:
-            return
-        with self._lock:
-            asked = sorted(set(object_ids) - self._owed)
-            listing = self._git.run("cat-file", "--batch-check", stdin="".join(f"{name}\n" for name in asked).encode())
-            missing = [line.split()[0] for line in listing.decode("ascii", "replace").splitlines() if "missing" in line]
-            if missing:
-                url = self._located.promisor
-                outcome = run_network_git(
-                    ["--git-dir", str(self.git_dir), "-c", "fetch.negotiationAlgorithm=noop", "fetch", "--quiet",
-                     "--no-tags", "--no-write-fetch-head", "--filter=blob:none", "--stdin", "--", url],
-                    stdin="".join(f"{name}\n" for name in missing).encode(),
-                )  # fmt: skip
-                if outcome.code != 0:
-                    raise RepositoryError(
-                        f"{len(missing)} files of this partial clone can't be had from {public_url(url) or url}:"
-                        f" {outcome.complaint}",
-                        "give a whole clone (git clone without --filter)",
-                    )
-            self._owed.update(asked)
+        return self._blobs.small(object_ids, limit)
 
     # differences
 
@@ -296,61 +236,29 @@ class Repository:
 
         A raw line is ``:OLDMODE NEWMODE OLDID NEWID STATUS``.
         """
-        found = self._git.run("diff-tree", "-r", "-z", "--raw", "--no-abbrev", "--no-renames", base, head)
-        return tuple(found.split(b"\0")[:-1])
-
-    def changed_blobs(self, base: str, head: str) -> set[str]:
-        """Return the blob ids on both sides of a difference."""
-        ids: set[str] = set()
-        for raw in self.differences(base, head)[::2]:
-            old_mode, new_mode, old, new, _ = raw[1:].decode("ascii").split(" ")
-            ids.update(name for mode, name in ((old_mode, old), (new_mode, new)) if mode not in {"000000", SUBMODULE})
-        return ids
+        return raw_entries(self._git, base, head)
 
     def diff_patch(self, base: str, head: str, paths: Sequence[bytes]) -> bytes:
         """Return the patch from ``base`` to ``head`` over exactly these paths, as a case's recorded command gives it.
 
         No paths give no patch.
         """
-        self._complete(base, head)
-        pieces = [self._git.run(*DIFF_COMMAND, base, head, "--", *group) for group in _groups(sorted(paths))]
-        return b"".join(pieces)
+        self._complete([(base, head)])
+        return patch_of(self._git, base, head, paths)
 
     def numstat(self, base: str, head: str, paths: Sequence[bytes] = ()) -> tuple[LineCount, ...]:
         """Return added and deleted lines of each changed file, of all files when no paths are given."""
-        self._complete(base, head)
-        wanted = set(paths)
-        found = []
-        lines = self._git.run("diff-tree", "-r", "-z", "--numstat", "--no-renames", base, head).split(b"\0")
-        for line in lines[:-1]:
-            added, deleted, path = line.split(b"\t", 2)
-            if not wanted or path in wanted:
-                binary = added == b"-"
-                found.append(LineCount(path, None if binary else int(added), None if binary else int(deleted)))
-        return tuple(found)
+        self._complete([(base, head)])
+        return line_counts(self._git, base, head, paths)
 
     def patch_id(self, base: str, head: str) -> str:
         """Return ``git patch-id --stable`` of a difference, or an empty text when there is none."""
         return self.patch_ids([(base, head)])[0]
 
     def patch_ids(self, pairs: Sequence[tuple[str, str]]) -> list[str]:
-        """Return the stable patch-id of each (base commit, head commit), all from one pass of git."""
-        if not pairs:
-            return []
-        if self._located.promisor:
-            self.fetch_blobs(itertools.chain.from_iterable(self.changed_blobs(base, head) for base, head in pairs))
-        # diff-tree names each answer by its first id only, so pairs that share a head are asked in rounds.
-        answers: dict[tuple[str, str], str] = {}
-        waiting = list(dict.fromkeys(pairs))
-        while waiting:
-            round_ = {head: base for base, head in reversed(waiting[:_PATCHES_AT_ONCE])}
-            question = "".join(f"{head} {base}\n" for head, base in round_.items()).encode()
-            patches = self._git.run("diff-tree", "--stdin", *DIFF_COMMAND[2:], stdin=question)
-            found = self._git.run("patch-id", "--stable", stdin=patches)
-            by_head = {head: patch for patch, head in (line.split() for line in found.decode("ascii").splitlines())}
-            answers.update({(base, head): by_head.get(head, "") for head, base in round_.items()})
-            waiting = [pair for pair in waiting if pair not in answers]
-        return [answers[pair] for pair in pairs]
+        """Return the stable patch-id of each (base commit, head commit), many from one pass of git."""
+        self._complete(pairs)
+        return stable_patch_ids(self._git, pairs)
 
     def tree_after(self, revision: str, patches: Sequence[bytes], touched: Iterable[bytes]) -> str | None:
         """Return the id of a tree after patches, each whole or not at all; None when one does not apply.
@@ -360,11 +268,11 @@ class Repository:
         """
         tree = self.tree(revision)
         before = {path: tree.entries[path] for path in touched if path in tree.entries}
-        self.fetch_blobs(entry.id for entry in before.values() if entry.mode != SUBMODULE)
+        self._blobs.bring(entry.id for entry in before.values() if entry.mode != SUBMODULE)
         with self._workbench(tree) as bench:
             for entry in before.values():
                 if entry.mode != SUBMODULE:
-                    bench.put(entry.id, self.read_blob(entry.id))
+                    bench.put(entry.id, self._blobs.read(entry.id))
             if not all(bench.apply(patch) for patch in patches if patch):
                 return None
             return bench.write()
@@ -384,8 +292,8 @@ class Repository:
         archives and does not count; submodules are empty folders.
         """
         tree = self.tree(revision)
-        if self._located.promisor:
-            self.fetch_blobs(entry.id for entry in tree.entries.values() if entry.mode != SUBMODULE)
+        if self._blobs.partial:
+            self._blobs.bring(entry.id for entry in tree.entries.values() if entry.mode != SUBMODULE)
         index = self._new_index()
         try:
             export_tree(self._git, tree.id, folder, index)
@@ -405,7 +313,7 @@ class Repository:
         Only branches and tags, and what they reach, arrive; ``remote.origin.url`` is the url. A partial clone can't
         stand in: then the url itself is cloned. Raises ``RepositoryError``.
         """
-        clone_plainly(self.git_dir, url, folder, from_network=bool(self._located.promisor))
+        clone_plainly(self.git_dir, url, folder, from_network=self._blobs.partial)
 
     def clone_environment(self, url: str) -> Mapping[str, str]:
         """Return the whole environment in which a recorded ``git clone URL`` takes the url from the history at hand."""
@@ -419,9 +327,17 @@ class Repository:
         with TemporaryDirectory(dir=self._scratch, prefix="bench-") as place:
             yield Workbench(Path(place), tree.entries, self.object_format)
 
-    def _complete(self, base: str, head: str) -> None:
-        if self._located.promisor:
-            self.fetch_blobs(self.changed_blobs(base, head))
+    def _complete(self, pairs: Iterable[tuple[str, str]]) -> None:
+        """Have the blobs of differences at hand, in one go, where this is a partial clone."""
+        if not self._blobs.partial:
+            return
+        ids: set[str] = set()
+        for base, head in pairs:
+            for raw in self.differences(base, head)[::2]:
+                old_mode, new_mode, old, new, _ = raw[1:].decode("ascii").split(" ")
+                sides = ((old_mode, old), (new_mode, new))
+                ids.update(name for mode, name in sides if mode not in {"000000", SUBMODULE})
+        self._blobs.bring(ids)
 
 
 def open_source(source: str, cache: Path) -> Repository:
@@ -464,16 +380,3 @@ def open_source(source: str, cache: Path) -> Repository:
     if not is_url(source):
         repository.name = repository_name(remote or str(Path(source).expanduser().resolve()))
     return repository
-
-
-def _groups(paths: Sequence[bytes]) -> Iterator[list[bytes]]:
-    group: list[bytes] = []
-    size = 0
-    for path in paths:
-        if group and size + len(path) > _ARGUMENT_BYTES:
-            yield group
-            group, size = [], 0
-        group.append(path)
-        size += len(path) + 9
-    if group:
-        yield group

@@ -120,6 +120,8 @@ def sentence(screened: Screened) -> str:
 def shown_path(path: bytes) -> str:
     """Return a path for people: bytes that are not UTF-8, and control characters, as ``\\xNN``."""
     text = path.decode("utf-8", "backslashreplace")
+    if text.isprintable():
+        return text
     return "".join(letter if letter.isprintable() else _escaped(letter) for letter in text)
 
 
