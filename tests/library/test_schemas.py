@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -43,8 +44,8 @@ def test_models_and_schema_agree_on_every_single_wrong_value(value: object) -> N
         holder[key] = kept
 
 
-def _places(value: object) -> list[tuple[object, object]]:
-    found: list[tuple[object, object]] = []
+def _places(value: Any) -> list[tuple[Any, Any]]:
+    found: list[tuple[Any, Any]] = []
     inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, item in list(inner):
         found += [(value, key), *_places(item)]
