@@ -204,6 +204,9 @@ def decide(
     elif not lists.fail_to_pass and lists.unstable_at_base:
         reason = Reason.FLAKY
         detail = f"no test fails in every base run; {lists.unstable_at_base[0]} fails in some"
+    elif not lists.fail_to_pass and not lists.pass_to_pass:
+        # Nothing that is left can grade, so what was left out is the reason; else every test was skipped.
+        reason, detail = refusal(excluded) if excluded else (Reason.COLLECTS_NOTHING, "no test passes at the head")
     elif not lists.fail_to_pass:
         reason = Reason.BASE_PASSES
         detail = f"{len(lists.pass_to_pass)} tests pass at the base with the test part alone, none fails"

@@ -203,6 +203,21 @@ def test_a_file_without_tests_at_head_is_left_out() -> None:
     assert [(row.path, row.reason) for row in seen_trial.verdict.excluded] == [("types.py", Reason.COLLECTS_NOTHING)]
 
 
+def test_what_was_left_out_is_the_reason_when_the_rest_grades_nothing() -> None:
+    seen_trial, _ = trial(
+        lambda request: keep(seen("a.py::n=f b.py::s=s"), request.files),
+        lambda request: keep(seen("a.py::n=f b.py::s=s"), request.files),
+        files="a.py b.py",
+    )
+    assert seen_trial.verdict.reason is Reason.RED_AT_BOTH
+    assert "a.py::n" in seen_trial.verdict.detail
+
+
+def test_a_head_that_skips_everything_collects_nothing() -> None:
+    seen_trial, _ = trial(seen("a.py::s=s"), seen(broken={"a.py": "ImportError"}))
+    assert seen_trial.verdict.reason is Reason.COLLECTS_NOTHING
+
+
 def test_the_time_limit_follows_the_slowest_head() -> None:
     assert time_limit((seen(milliseconds=100),), 1800) == 60
     assert time_limit((seen(milliseconds=7001), seen(milliseconds=10)), 1800) == 71
