@@ -11,7 +11,6 @@ import fcntl
 import os
 import secrets
 import shutil
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -229,11 +228,10 @@ def remove_tree(folder: Path) -> None:
         except OSError as second:
             raise InfrastructureError(f"{path} could not be removed: {second.strerror}") from second
 
-    deadline = time.monotonic() + 5
-    while folder.exists():
+    if folder.exists():
         _rmtree(folder, open_up)
-        if time.monotonic() > deadline:
-            raise InfrastructureError(f"{folder} could not be removed", "see who is writing there")
+    if folder.exists():
+        raise InfrastructureError(f"{folder} could not be removed", "see who is writing there")
 
 
 def _rmtree(folder: Path, on_error: Callable[[Callable[[str], object], str, BaseException], None]) -> None:
