@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from authoring.case import ReviewState, Waiver
+from authoring.case import ReviewState, Waiver, to_plain
+from authoring.consistency import effective_state
 from authoring.draft import (
     draft_text,
     edit_draft,
@@ -19,6 +20,7 @@ from authoring.draft import (
     update_record,
     write_draft,
 )
+from authoring.lint import lint
 from casewright.errors import DocumentError, InvalidInputError
 from casewright.workspace import Workspace, init_workspace
 from tests.support.cases import as_case, plain_case, sealed
@@ -128,3 +130,16 @@ def test_a_draft_from_the_future_is_refused() -> None:
     text = draft_text(as_case(plain_case())).replace("casewright.case/v1", "casewright.case/v9")
     with pytest.raises(DocumentError, match=r"schema: .*casewright\.case/v1"):
         parse_draft(text.encode(), "x.yaml")
+
+
+def test_the_example_in_the_docs_is_a_whole_draft() -> None:
+    path = Path(__file__).parents[2] / "docs" / "example-draft.yaml"
+    case = parse_draft(path.read_bytes(), path.name)
+    assert path.read_text().endswith(draft_text(case))
+    assert lint(case) == ()
+    plain = to_plain(case)
+    assert effective_state(plain) == "verified"
+    empty = {key for key, value in plain["source"].items() if not value} | {
+        key for key, value in plain.items() if not value
+    }
+    assert empty == set()
