@@ -30,6 +30,7 @@ _NETWORK_SETTINGS = (
     "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "core.autocrlf=false",
     "-c", "gc.auto=0", "-c", "maintenance.auto=false", "-c", "fetch.prune=false", "-c", "fetch.writeCommitGraph=false",
     "-c", "submodule.recurse=false", "-c", "fetch.recurseSubmodules=false", "-c", "core.pager=cat",
+    "-c", "core.alternateRefsCommand=true",
 )  # fmt: skip
 _USER_INFO = re.compile(rb"(?<=://)[^/@\s]+@")
 

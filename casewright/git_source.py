@@ -273,33 +273,21 @@ def _clone(url: str, folder: Path) -> None:
     outcome = run_network_git(["clone", "--quiet", "--bare", "--template=", "--origin=origin", "--", url, str(folder)])
     if outcome.code != 0:
         raise _unreachable(url, outcome.complaint)
-    run_network_git(["-C", str(folder), "config", "remote.origin.url", public_url(url) or url])
+    run_network_git(["--git-dir", str(folder), "config", "remote.origin.url", public_url(url) or url])
 
 
 def _refresh(url: str, place: Path, lock: Path) -> str:
     # Two fetches at once would refuse each other's ref locks.
     with lock.open("ab") as handle:
         fcntl.flock(handle, fcntl.LOCK_EX)
-        outcome = run_network_git(
-            [
-                "-C",
-                str(place),
-                "fetch",
-                "--quiet",
-                "--prune",
-                "--no-tags",
-                "--no-write-fetch-head",
-                "--",
-                url,
-                *_MIRRORED,
-            ]
-        )
+        options = ["--quiet", "--prune", "--no-tags", "--no-write-fetch-head"]
+        outcome = run_network_git(["--git-dir", str(place), "fetch", *options, "--", url, *_MIRRORED])
         if outcome.code != 0:
             return f"{public_url(url) or url} could not be reached ({outcome.complaint}): the copy in the cache is used"
         listing = run_network_git(["ls-remote", "--symref", "--", url, "HEAD"])
         target = re.match(rb"ref: (refs/heads/\S+)\tHEAD", listing.out)
         if target:
-            run_network_git(["-C", str(place), "symbolic-ref", "HEAD", os.fsdecode(target[1])])
+            run_network_git(["--git-dir", str(place), "symbolic-ref", "HEAD", os.fsdecode(target[1])])
     return ""
 
 

@@ -39,10 +39,12 @@ class Globs:
 
 
 _TEST_FOLDERS = frozenset(
-    {"tests", "test", "__tests__", "__snapshots__", "__mocks__", "__fixtures__", "typing_tests", "testdata",
-     "test_data", "test-data"}
+    {"tests", "test", "__tests__", "__snapshots__", "__mocks__", "__fixtures__", "typing_tests", "testdata"}
 )  # fmt: skip
-_TEST_FOLDER = re.compile(r"[a-z0-9]+([_-][a-z0-9]+)*[_-]tests")
+_TEST_FOLDER = re.compile(
+    r"[a-z0-9]+([_-][a-z0-9]+)*[_-]tests"
+    r"|tests?[_-](data|examples?|files|fixtures?|cases?|assets|resources|inputs?|outputs?|suite|results|apps?)"
+)
 # A folder that helps tests even where every script of its test folder would be collected.
 _HELPER_FOLDERS = frozenset(
     {"fixtures", "fixture", "__fixtures__", "data", "testdata", "helpers", "helper", "support", "utils", "util",
@@ -90,7 +92,7 @@ _SPEC_CODE = re.compile(rf".+\.(rb|{_JS}|coffee)")
 _DOCUMENT_NAME = re.compile(
     r".+\.(md|markdown|rst|adoc|asciidoc|mdx)"
     r"|(readme|licen[cs]e|copying|notice|authors|contributors|changelog|changes|history|news|todo|install"
-    r"|maintainers|codeowners|security|thanks|credits|upgrading|release[-_]?notes)([.-].*)?",
+    r"|maintainers|codeowners|citation|security|thanks|credits|upgrading|release[-_]?notes)([.-].*)?",
     re.IGNORECASE,
 )
 _MANIFEST_NAME = re.compile(
