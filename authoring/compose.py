@@ -137,9 +137,9 @@ def compose(
         environment=Environment(
             runtime=Runtime(name=built.runtime.name, version=built.runtime.version),
             era=built.era,
-            setup=built.setup,
+            setup=evidence.setup,
             dependencies=built.dependencies,
-            network=NetworkUse.SET_UP_ONLY if built.setup else NetworkUse.NEVER,
+            network=NetworkUse.SET_UP_ONLY if evidence.setup else NetworkUse.NEVER,
         ),
         grading=grading,
         verification=_verification(recipe, evidence, trial, naming.tool, today, reproduced=reproduced),

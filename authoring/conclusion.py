@@ -57,7 +57,7 @@ def recorded(prepared: Prepared, evidence: Evidence) -> Recorded:
         url=prepared.repository_url,
         base=prepared.request.base,
         grading=prepared.request.head,
-        setup=built.setup,
+        setup=evidence.setup,
         apply=prepared.apply,
         check=check,
         directory=prepared.request.recipe.directory,

@@ -54,7 +54,10 @@ class Tools:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Evidence:
-    """What is known of a judged change. ``trial``, ``environment`` and ``check`` are None when it came to no run."""
+    """What is known of a judged change. ``trial``, ``environment`` and ``check`` are None when it came to no run.
+
+    ``setup`` is what a stranger runs at the change's base.
+    """
 
     reason: Reason | None
     detail: str
@@ -64,6 +67,7 @@ class Evidence:
     built: bool = False
     trial: Trial | None = None
     environment: Environment | None = None
+    setup: tuple[str, ...] = ()
     check: Check | None = None
     probe: Probe | None = None
 
@@ -149,6 +153,7 @@ def _observe(request: AdmissionRequest, tools: Tools, language: Language, built:
         built=True,
         trial=trial,
         environment=built,
+        setup=language.setup(request.recipe, built),
         check=language.check(request.recipe, kept),
         probe=seen,
     )
@@ -166,6 +171,7 @@ def _run(
         sandbox=tools.sandbox,
         language=language,
         environment=built,
+        setup=language.setup(request.recipe, built),
         check=language.check(request.recipe, wanted.files),
         files=wanted.files,
         directory=request.recipe.directory,

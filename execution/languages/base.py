@@ -122,6 +122,13 @@ class Language(Protocol):
         """Build the environment of a recipe."""
         ...
 
+    def setup(self, recipe: Recipe, environment: Environment) -> tuple[str, ...]:
+        """What a stranger runs in a plain clone at the base of the change that the recipe was made for.
+
+        An environment serves many changes of its era, and their bases may differ in what set-up reads.
+        """
+        ...
+
     def mounts(self, environment: Environment) -> tuple[Mount, ...]:
         """What a run needs besides the tree: the environment and the runtime, read-only."""
         ...
@@ -136,6 +143,10 @@ class Language(Protocol):
 
     def check(self, recipe: Recipe, files: tuple[str, ...]) -> Check:
         """The check command over graded files, in the order given."""
+        ...
+
+    def recorded_check(self, runner: str, command: str) -> Check:
+        """The check that a case's recorded command stands for; its ``observed`` is empty."""
         ...
 
     def read(self, report: bytes, exit_code: int, files: tuple[str, ...], output: bytes) -> ReportReading:

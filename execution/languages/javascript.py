@@ -10,7 +10,7 @@ from typing import Final
 
 from execution.languages.base import Builder, Check, PlanRequest, Refusal, TreeReader
 from execution.languages.javascript_build import build_environment
-from execution.languages.javascript_check import build_check
+from execution.languages.javascript_check import build_check, recorded_check
 from execution.languages.javascript_installer import Installer, choose_installer, dated, node_refusal
 from execution.languages.javascript_manifest import (
     Lock,
@@ -46,6 +46,7 @@ __all__ = [
     "plan",
     "read",
     "read_recorded",
+    "recorded_check",
     "runtime_mounts",
     "setup",
 ]

@@ -43,6 +43,12 @@ def build_check(recipe: Recipe, files: tuple[str, ...]) -> Check:
     )
 
 
+def recorded_check(runner: str, command: str) -> Check:
+    """Return the check that a recorded command stands for; its ``observed`` is empty."""
+    report_format, name = _FORMATS[runner]
+    return Check(command=command, report_file=f"../{name}", report_format=report_format, observed=())
+
+
 def relative(path: str, directory: str) -> str:
     """Return a path of the tree as seen from a folder of the tree."""
     if directory == ".":

@@ -143,6 +143,11 @@ def build(recipe: Recipe, builder: Builder) -> Environment | Refusal:
     return python_build.build(recipe, builder)
 
 
+def setup(recipe: Recipe, environment: Environment) -> tuple[str, ...]:  # noqa: ARG001 - the contract's signature
+    """Return the set-up commands: a hashed list stands for itself, whatever the base's manifests say."""
+    return environment.setup
+
+
 def mounts(environment: Environment) -> tuple[Mount, ...]:
     """Return environment, interpreter and the stand-alone reporters, all read-only."""
     resources = Path(execution.__file__).parent / "resources"
@@ -193,6 +198,13 @@ def check(recipe: Recipe, files: tuple[str, ...]) -> Check:
         observed=(python, f"{TOOLS_DIR}/{script}", *arguments),
         notes=tuple(json.loads(recipe.setting("notes", "[]"))),
     )
+
+
+def recorded_check(runner: str, command: str) -> Check:
+    """Return the check that a recorded command stands for."""
+    if runner == PYTEST:
+        return Check(command=command, report_file="../report.xml", report_format=JUNIT, observed=())
+    return Check(command=command, report_file="", report_format=UNITTEST_TEXT, observed=())
 
 
 def read(report: bytes, exit_code: int, files: tuple[str, ...], output: bytes) -> ReportReading:
