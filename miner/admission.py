@@ -171,7 +171,6 @@ def _run(
         sandbox=tools.sandbox,
         language=language,
         environment=built,
-        setup=language.setup(request.recipe, built),
         check=language.check(request.recipe, wanted.files),
         files=wanted.files,
         directory=request.recipe.directory,
