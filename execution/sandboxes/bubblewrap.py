@@ -142,7 +142,7 @@ def _run(request: SandboxRequest) -> SandboxOutcome:
             ],
         }
 
-    return supervise(Launch(plan=plan, files=files, held=True, uid=uid, limits=request.limits, report=request.report))
+    return supervise(Launch(plan=plan, files=files, held=True, uid=uid, request=request))
 
 
 def _namespaces(request: SandboxRequest) -> Iterable[bytes]:

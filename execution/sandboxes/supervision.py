@@ -22,8 +22,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from casewright.errors import SandboxUnavailableError
-from execution.sandbox import Ended, Limits, SandboxOutcome
+from execution.sandbox import Ended, SandboxOutcome, SandboxRequest
 from execution.sandboxes.launcher import LAUNCHER
+from execution.sandboxes.network import blank, hidden
 from execution.sandboxes.watch import descendants, usage
 
 CHUNK_BYTES = 1 << 16
@@ -63,8 +64,7 @@ class Launch:
     files: Mapping[str, bytes]
     held: bool
     uid: int | None
-    limits: Limits
-    report: bool
+    request: SandboxRequest
 
 
 class _Kept:
@@ -142,13 +142,14 @@ class _Run:
         self._launch = launch
         self._fds = descriptors
         self._output = _Kept(KEPT_BYTES)
+        self._hidden = hidden(launch.request.env) if launch.request.network else ()
         self._report = bytearray()
         self._status = bytearray()
         self._ready = False
         self._init_pidfd = -1
         self._peak_kb = 0
         self._stopped: Ended | None = None
-        self._limit_bytes = launch.limits.output_mb << 20
+        self._limit_bytes = launch.request.limits.output_mb << 20
         self._selector = selectors.DefaultSelector()
         self._streams: dict[int, Callable[[bytes], None]] = {}
         self._hold = -1
@@ -159,7 +160,7 @@ class _Run:
     def _start(self) -> subprocess.Popen[bytes]:
         out, out_end = self._fds.pipe()
         status, status_end = self._fds.pipe()
-        report, report_end = self._fds.pipe() if self._launch.report else (-1, -1)
+        report, report_end = self._fds.pipe() if self._launch.request.report else (-1, -1)
         hold_end, self._hold = self._fds.pipe() if self._launch.held else (-1, -1)
         if self._launch.uid is not None:
             # Reporters open /dev/fd/3 by its path, which asks for the pipe's owner.
@@ -217,9 +218,9 @@ class _Run:
         return SandboxOutcome(
             ended=self._stopped or (Ended.SIGNALLED if 128 < code <= 128 + signal.NSIG else Ended.EXITED),
             exit_code=128 + signal.SIGKILL if self._stopped else code,
-            output=self._output.content(),
+            output=blank(self._output.content(), self._hidden),
             output_bytes=self._output.total,
-            report=bytes(self._report),
+            report=blank(bytes(self._report), self._hidden),
             milliseconds=self._milliseconds,
             peak_memory_kb=max(self._peak_kb, largest_kb),
             memory_by=MEMORY_BY,
@@ -246,10 +247,10 @@ class _Run:
                 look = time.monotonic() + max(LOOK_SECONDS, 20 * (time.monotonic() - now))
 
     def _deadline(self) -> float:
-        return self._started + (self._launch.limits.seconds if self._ready else SETUP_SECONDS)
+        return self._started + (self._launch.request.limits.seconds if self._ready else SETUP_SECONDS)
 
     def _look(self) -> None:
-        limit_kb = self._launch.limits.memory_mb << 10
+        limit_kb = self._launch.request.limits.memory_mb << 10
         held = usage(self._process.pid, limit_kb=limit_kb).total
         self._peak_kb = max(self._peak_kb, held)
         if held > limit_kb:
@@ -320,7 +321,7 @@ class _Run:
 
     def _complaint(self) -> str:
         said = self._status.decode("utf-8", "replace").rpartition("failed: ")
-        output = self._output.content().decode("utf-8", "replace").strip()
+        output = blank(self._output.content(), self._hidden).decode("utf-8", "replace").strip()
         last = output.splitlines()[-1] if output else ""
         why = "; ".join(text for text in (said[2].strip() if said[1] else "", last) if text)
         if self._stopped is Ended.TIMEOUT:
@@ -329,5 +330,5 @@ class _Run:
 
     def _remedy(self) -> str:
         if b"No space left" in self._output.content():
-            return f"raise the limit disk_mb, now {self._launch.limits.disk_mb}"
+            return f"raise the limit disk_mb, now {self._launch.request.limits.disk_mb}"
         return "run `casewright doctor`"

@@ -774,7 +774,8 @@ from pathlib import Path
 from execution.sandbox import *
 from execution.sandboxes import SANDBOXES
 sandbox = SANDBOXES[sys.argv[1]]
-sandbox.run(SandboxRequest(argv=("sh", "-c", "setsid sleep 600 & touch out/ready; sleep 600", sys.argv[2]), cwd="/srv/case",
+script = "setsid sleep 600 & touch out/ready; sleep 600"
+sandbox.run(SandboxRequest(argv=("sh", "-c", script, sys.argv[2]), cwd="/srv/case",
     mounts=(Mount(source=Path(sys.argv[3]), target="/srv/case/out", writable=True),),
     limits=Limits(disk_mb=16), report=True))
 """
