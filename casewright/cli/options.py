@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -71,6 +72,8 @@ _JOBS: Final = (
     ],
     None,
 )
+# What stands before a command's name and has a value after it.
+TAKE_A_VALUE: Final = frozenset({"-C", "--format", "--jobs"})
 _ALWAYS: Final = (_DIRECTORY, _FORMAT, _VERBOSE, _QUIET)
 
 
@@ -107,6 +110,9 @@ def register(app: typer.Typer, name: str, *, jobs: bool = False) -> Callable[[Ca
     def decorate(function: Callable[..., int]) -> Callable[..., int]:
         def invoke(context: typer.Context, **values: Any) -> int:
             common = _given(values, context.obj if isinstance(context.obj, dict) else {})
+            if not gc.isenabled():
+                gc.freeze()
+                gc.enable()
             return function(common, **values)
 
         signature = inspect.signature(function, eval_str=True)

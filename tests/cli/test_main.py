@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from casewright.cli import main as command_line
+from casewright.cli import command_line
+from casewright.cli.application import GROUPS, application, command_named
 from casewright.cli.options import Common, new_app, register
 from casewright.errors import DocumentError, ExitCode, InfrastructureError, RefusedError, UsageError, WorkspaceError
 from tests.support.command_line import CommandLine, Ran
@@ -35,7 +36,7 @@ def failing(monkeypatch: pytest.MonkeyPatch) -> dict[str, BaseException]:
         """Do nothing."""
         return ExitCode.NO
 
-    monkeypatch.setattr(command_line, "app", app)
+    monkeypatch.setattr(command_line, "application", lambda _: app)
     return raised
 
 
@@ -90,15 +91,13 @@ def test_a_command_s_answer_is_the_exit_code(cli: CommandLine, failing: dict[str
 @pytest.mark.parametrize(
     ("arguments", "what"),
     [
-        (("fail", "--nope"), "No such option: --nope; `casewright fail --help`"),
-        (("fial",), "No such command 'fial'. Did you mean 'fail'?; `casewright --help`"),
-        (("fail", "--format", "xml"), "'xml' is not one of 'table', 'json'; `casewright fail --help`"),
-        (("fail", "surplus"), "`casewright fail --help`"),
+        (("lint", "--nope"), "No such option: --nope; `casewright lint --help`"),
+        (("lnit",), "No such command 'lnit'. Did you mean 'lint'?; `casewright --help`"),
+        (("lint", "--format", "xml"), "'xml' is not one of 'table', 'json'; `casewright lint --help`"),
+        (("doctor", "surplus"), "`casewright doctor --help`"),
     ],
 )
-def test_wrong_usage_is_one_line_that_names_the_help(
-    cli: CommandLine, failing: dict[str, BaseException], arguments: tuple[str, ...], what: str
-) -> None:
+def test_wrong_usage_is_one_line_that_names_the_help(cli: CommandLine, arguments: tuple[str, ...], what: str) -> None:
     ran = cli(*arguments)
     assert (ran.code, ran.out) == (2, "")
     assert ran.err.count("\n") == 1
@@ -117,7 +116,7 @@ def test_common_options_are_taken_before_and_after_the_command(
         seen.append(common)
         return ExitCode.DONE
 
-    monkeypatch.setattr(command_line, "app", app)
+    monkeypatch.setattr(command_line, "application", lambda _: app)
     assert cli("-C", "a", "--format", "json", "-v", "--jobs", "3", "look") == Ran(0)
     assert cli("look", "-C", "a", "--format", "json", "-v", "--jobs", "3") == Ran(0)
     after = ("look", "-C", "a", "--format", "json", "-v", "--jobs=3")
@@ -141,7 +140,7 @@ def test_no_command_is_wrong_usage_and_shows_the_help(cli: CommandLine) -> None:
 
 
 def every_command() -> list[str]:
-    return [str(command.name) for command in command_line.app.registered_commands]
+    return [str(command.name) for command in application().registered_commands]
 
 
 @pytest.mark.parametrize("command", every_command())
@@ -163,13 +162,15 @@ def test_every_command_explains_itself_within_80_columns(
 def test_a_terminated_process_ends_as_an_interrupted_one() -> None:
     program = """
 import sys, time
-from casewright.cli import main as m
-from casewright.cli.options import register
-@register(m.app, "wait")
+from casewright.cli import command_line, main
+from casewright.cli.options import new_app, register
+app = new_app("Help.")
+@register(app, "wait")
 def wait(common):
     print("ready", flush=True)
     time.sleep(60)
-m.run()
+command_line.application = lambda arguments: app
+main.run()
 """
     for number in (signal.SIGTERM, signal.SIGINT):
         process = subprocess.Popen(
@@ -190,3 +191,28 @@ def test_help_imports_nothing_heavy() -> None:
     )
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, cwd=ROOT, check=True)
     assert ended.stdout.splitlines()[-1] == b"[]"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "command"),
+    [
+        (("check", "mine"), "check"),
+        (("-C", "check", "mine", "x"), "mine"),
+        (("-v", "--format", "json", "cite"), "cite"),
+        (("--format=json", "cache", "list"), "cache"),
+        (("nothing-such", "check"), None),
+        (("--help",), None),
+        (("-C",), None),
+        ((), None),
+    ],
+)
+def test_the_command_of_a_command_line_is_found_past_the_common_options(
+    arguments: tuple[str, ...], command: str | None
+) -> None:
+    assert command_named(arguments) == command
+
+
+def test_the_table_of_groups_is_the_application_s(cli: CommandLine) -> None:
+    app = application()
+    names = [command.name for command in app.registered_commands] + [group.name for group in app.registered_groups]
+    assert sorted(map(str, names)) == sorted(command for commands in GROUPS.values() for command in commands)

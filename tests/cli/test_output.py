@@ -90,14 +90,16 @@ def test_json_lines_are_compact_and_keep_other_scripts(capsys: pytest.CaptureFix
 def test_a_reader_who_goes_away_ends_the_program_quietly() -> None:
     program = """
 import sys
-from casewright.cli import main as m
-from casewright.cli.options import register
-@register(m.app, "endless")
+from casewright.cli import command_line, main
+from casewright.cli.options import new_app, register
+app = new_app("Help.")
+@register(app, "endless")
 def endless(common):
     from casewright.cli.output import printed
     while True:
         printed("y")
-m.run()
+command_line.application = lambda arguments: app
+main.run()
 """
     root = Path(__file__).parents[2]
     writer = subprocess.Popen(
