@@ -42,6 +42,7 @@ def judge(prepared: Prepared, tools: Tools, say: Callable[[str], None]) -> Concl
             LANGUAGES[prepared.request.recipe.language],
             tools.sandbox,
             tools.store,
+            pass_env=tools.pass_env,
         )
         if reproduction.difference:
             evidence = replace(evidence, reason=Reason.REPRODUCTION_DIFFERS, detail=reproduction.difference)

@@ -86,7 +86,13 @@ def open_desk(
     said = {**overrides(section), **{key: value for key, value in _said(options).items() if value}}
     return Desk(
         workspace=workspace,
-        tools=Tools(repository=repository, repository_id=name, sandbox=sandbox, store=store),
+        tools=Tools(
+            repository=repository,
+            repository_id=name,
+            sandbox=sandbox,
+            store=store,
+            pass_env=section.setup.pass_env,
+        ),
         repository_id=name,
         repository_url=section.url or repository.remote_url or f"{UNPUBLISHED}{name}",
         rules=rules,

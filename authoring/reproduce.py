@@ -32,6 +32,7 @@ from execution.sandbox import (
     SandboxOutcome,
     SandboxRequest,
 )
+from execution.sandboxes.network import with_network
 
 _PRISTINE = "../.pristine"
 # The set-up's state is copied, since neither `git clean` nor a second set-up gives it back byte for byte.
@@ -89,7 +90,13 @@ class Reproduction:
 
 
 def reproduce(
-    recorded: Recorded, repository: Repository, language: Language, sandbox: Sandbox, store: Store
+    recorded: Recorded,
+    repository: Repository,
+    language: Language,
+    sandbox: Sandbox,
+    store: Store,
+    *,
+    pass_env: tuple[str, ...] = (),
 ) -> Reproduction:
     """Run a case's commands in a fresh plain clone and compare with the record.
 
@@ -99,7 +106,7 @@ def reproduce(
         case = work / "case"
         case.mkdir()
         repository.plain_clone(case / "repo", recorded.url)
-        steps = _Steps(recorded=recorded, language=language, sandbox=sandbox, case=case, cache=cache)
+        steps = _Steps(recorded=recorded, language=language, sandbox=sandbox, case=case, cache=cache, pass_env=pass_env)
         difference = steps.set_up() or steps.base() or steps.head()
     return Reproduction(difference=difference, milliseconds=steps.milliseconds)
 
@@ -107,12 +114,22 @@ def reproduce(
 class _Steps:
     """The steps of one reproduction; each returns a difference, or an empty text."""
 
-    def __init__(self, *, recorded: Recorded, language: Language, sandbox: Sandbox, case: Path, cache: Path) -> None:
+    def __init__(
+        self,
+        *,
+        recorded: Recorded,
+        language: Language,
+        sandbox: Sandbox,
+        case: Path,
+        cache: Path,
+        pass_env: tuple[str, ...],
+    ) -> None:
         self._recorded = recorded
         self._language = language
         self._sandbox = sandbox
         self._case = case
         self._cache = cache
+        self._pass_env = pass_env
         self.milliseconds = 0
 
     def set_up(self) -> str:
@@ -160,16 +177,10 @@ class _Steps:
         mounts = [Mount(source=self._case, target=CASE_DIR, writable=True)]
         mounts.append(Mount(source=self._cache, target=CACHE_DIR, writable=True))
         mounts += self._language.runtime_mounts(runtime)
-        outcome = self._sandbox.run(
-            SandboxRequest(
-                argv=("sh", "-c", command),
-                cwd=cwd,
-                env=_stranger(network=network),
-                mounts=tuple(mounts),
-                network=network,
-                limits=limits,
-            )
+        request = SandboxRequest(
+            argv=("sh", "-c", command), cwd=cwd, env=_stranger(network=network), mounts=tuple(mounts), limits=limits
         )
+        outcome = self._sandbox.run(with_network(request, self._pass_env) if network else request)
         self.milliseconds += outcome.milliseconds
         return outcome
 

@@ -27,6 +27,7 @@ from execution.sandbox import (
     SandboxOutcome,
     SandboxRequest,
 )
+from execution.sandboxes.network import with_network
 
 RECORD = "environment.json"
 RECORD_SCHEMA = 1
@@ -44,6 +45,7 @@ class _Build:
     tree: Path
     folder: Path
     cache: Path
+    pass_env: tuple[str, ...]
 
     def run(self, step: BuildStep) -> SandboxOutcome:
         """Run one step by ``sh -c`` in TREE_DIR inside the sandbox."""
@@ -54,20 +56,18 @@ class _Build:
             output_mb=BUILD_LIMITS.output_mb,
             disk_mb=BUILD_LIMITS.disk_mb,
         )
-        return self.sandbox.run(
-            SandboxRequest(
-                argv=("sh", "-c", step.command),
-                env=step.env,
-                mounts=(
-                    Mount(source=self.tree, target=TREE_DIR, writable=True),
-                    Mount(source=self.folder / "env", target=ENVIRONMENT_DIR, writable=True),
-                    Mount(source=self.cache, target=CACHE_DIR, writable=True),
-                    *step.mounts,
-                ),
-                network=step.network,
-                limits=limits,
-            )
+        request = SandboxRequest(
+            argv=("sh", "-c", step.command),
+            env=step.env,
+            mounts=(
+                Mount(source=self.tree, target=TREE_DIR, writable=True),
+                Mount(source=self.folder / "env", target=ENVIRONMENT_DIR, writable=True),
+                Mount(source=self.cache, target=CACHE_DIR, writable=True),
+                *step.mounts,
+            ),
+            limits=limits,
         )
+        return self.sandbox.run(with_network(request, self.pass_env) if step.network else request)
 
 
 class BuildRefusedError(Exception):
@@ -87,10 +87,12 @@ def environment(
     store: Store,
     repository: str,
     export_head: Exporter,
+    pass_env: tuple[str, ...] = (),
 ) -> Iterator[Environment]:
     """Give the environment of a recipe, built now or earlier, kept from pruning while in use.
 
-    ``export_head`` writes the head's tree into an empty folder; ``repository`` names the download cache.
+    ``export_head`` writes the head's tree into an empty folder; ``repository`` names the download cache; ``pass_env``
+    names variables of the user's that set-up may see.
     Raises ``BuildRefusedError``, and ``InfrastructureError`` when the network or the disk failed.
     """
     key = environment_key(recipe)
@@ -102,7 +104,7 @@ def environment(
             export_head(tree)
             before = _files(tree)
             (staging / "env").mkdir()
-            build = _Build(sandbox=sandbox, tree=tree, folder=staging, cache=cache)
+            build = _Build(sandbox=sandbox, tree=tree, folder=staging, cache=cache, pass_env=pass_env)
             built = language.build(recipe, build)
             if isinstance(built, Refusal):
                 raise BuildRefusedError(built)

@@ -10,6 +10,7 @@ from execution.languages.base import Check, Language
 from execution.observation import Observation
 from execution.recipe import Environment
 from execution.sandbox import TREE_DIR, Copy, Limits, Mount, Sandbox, SandboxOutcome, SandboxRequest, Scratch
+from execution.sandboxes.network import with_network
 
 TAIL_BYTES = 4000
 CACHE_TMPFS_MB = 64
@@ -32,19 +33,17 @@ def observe_once(
 
     ``variation`` is empty for the run exactly as recorded. Raises ``SandboxUnavailableError``.
     """
-    outcome = sandbox.run(
-        SandboxRequest(
-            argv=check.observed,
-            cwd=str(PurePosixPath(TREE_DIR) / directory),
-            env={**language.env(environment, variation), **check.env},
-            mounts=(*language.mounts(environment), *_tree_mounts(environment)),
-            scratch=tuple(Scratch(target=f"{TREE_DIR}/{path}", megabytes=CACHE_TMPFS_MB) for path in environment.tmpfs),
-            copies=tree_copies(environment, tree),
-            network=network,
-            limits=limits,
-            report=True,
-        )
+    request = SandboxRequest(
+        argv=check.observed,
+        cwd=str(PurePosixPath(TREE_DIR) / directory),
+        env={**language.env(environment, variation), **check.env},
+        mounts=(*language.mounts(environment), *_tree_mounts(environment)),
+        scratch=tuple(Scratch(target=f"{TREE_DIR}/{path}", megabytes=CACHE_TMPFS_MB) for path in environment.tmpfs),
+        copies=tree_copies(environment, tree),
+        limits=limits,
+        report=True,
     )
+    outcome = sandbox.run(with_network(request) if network else request)
     reading = language.read(outcome.report, outcome.exit_code, files, outcome.output)
     return Observation(
         reading=reading,

@@ -50,6 +50,7 @@ class Tools:
     repository_id: str
     sandbox: Sandbox
     store: Store
+    pass_env: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -116,6 +117,7 @@ def admit(request: AdmissionRequest, tools: Tools, say: Say) -> Evidence:
             store=tools.store,
             repository=tools.repository_id,
             export_head=lambda folder: tools.repository.export(request.head, folder),
+            pass_env=tools.pass_env,
         ) as built:
             return _observe(request, tools, language, built, say)
     except BuildRefusedError as refused:

@@ -133,6 +133,10 @@ class Language(Protocol):
         """What a run needs besides the tree: the environment and the runtime, read-only."""
         ...
 
+    def find_runtime(self, version: str) -> Runtime | None:
+        """The runtime of exactly this version on this machine, or None."""
+        ...
+
     def runtime_mounts(self, runtime: Runtime) -> tuple[Mount, ...]:
         """What makes the runtime's own commands (``python3.12``, ``node``) visible inside, and nothing else."""
         ...

@@ -40,6 +40,7 @@ __all__ = [
     "build",
     "check",
     "env",
+    "find_runtime",
     "graded_files",
     "mounts",
     "name",
@@ -211,6 +212,12 @@ def setup(recipe: Recipe, environment: Environment) -> tuple[str, ...]:
     strict = dated(recipe.setting("install"), recipe.date)
     kept = any(strict in command for command in environment.setup)
     return setup_commands(recipe, strict if kept else recipe.setting("install_loose"))
+
+
+def find_runtime(version: str) -> Runtime | None:
+    """Return the node of exactly this version, or None."""
+    found = find_node(version)
+    return found if found is not None and found.version == version else None
 
 
 def mounts(environment: Environment) -> tuple[Mount, ...]:

@@ -158,6 +158,11 @@ def mounts(environment: Environment) -> tuple[Mount, ...]:
     )
 
 
+def find_runtime(version: str) -> Runtime | None:
+    """Return the interpreter of exactly this version, or None."""
+    return next((found for found in python_interpreters.installed() if found.version == version), None)
+
+
 def runtime_mounts(runtime: Runtime) -> tuple[Mount, ...]:
     """Return what makes ``python3.N`` visible inside."""
     return python_build.runtime_mounts(runtime)
@@ -166,8 +171,8 @@ def runtime_mounts(runtime: Runtime) -> tuple[Mount, ...]:
 def env(environment: Environment, variation: Mapping[str, str]) -> Mapping[str, str]:
     """Return the variables of a run: a stranger's clean shell, with the interpreter on the path.
 
-    Nothing else is set without a variation: a variable such as ``PYTHONDONTWRITEBYTECODE`` would be seen by the tests and
-    by the interpreters that they start.
+    Nothing else is set without a variation: a variable such as ``PYTHONDONTWRITEBYTECODE`` would be seen by the tests
+    and by the interpreters that they start.
     """
     runtime = () if environment.runtime.prefix.is_relative_to("/usr") else (f"{RUNTIME_DIR}/bin",)
     variables = {"LC_ALL": "C.UTF-8", "PATH": ":".join((*runtime, "/usr/local/bin", "/usr/bin", "/bin"))}
