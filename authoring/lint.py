@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from authoring.case import UNCATEGORISED, Case
-from authoring.statement import LEAST_WORDS
+from authoring.statement import LEAST_WORDS, word_count
 
 
 class Severity(StrEnum):
@@ -54,7 +54,6 @@ class Finding:
 _HEX = re.compile(r"(?<![\w./-])[0-9a-f]{7,64}(?![\w/-])", re.IGNORECASE)
 _LINK = re.compile(r"\b(?:https?|ftp|git|ssh)://[^\s<>)\]]+|\bwww\.[^\s<>)\]]+", re.IGNORECASE)
 _HIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]")
-_WORD = re.compile(r"\w+")
 
 
 def lint(case: Case) -> tuple[Finding, ...]:
@@ -101,7 +100,7 @@ def _findings(case: Case) -> Iterator[Finding]:
 
 
 def _emptiness(task: str) -> Iterator[Finding]:
-    words = len(_WORD.findall(task))
+    words = word_count(task)
     if words >= LEAST_WORDS:
         return
     code = Code.TOO_SHORT if words else Code.EMPTY

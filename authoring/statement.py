@@ -35,14 +35,13 @@ _LINK = re.compile(r"\[([^\]\n]*)\]\(\s*https?://[^)\s]*\s*\)|<https?://[^>\s]*>
 _OBJECT_ID = re.compile(r"\b(?=[0-9a-f]*[0-9])(?=[0-9a-f]*[a-f])[0-9a-f]{7,64}\b")
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u2060\ufeff\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 _MERGE = re.compile(
-    r"merge (?:pull request|pr|mr|merge request)\b.*|merge (?:remote-tracking )?(?:branch(?:es)?|tag|commit)\b.*|"
-    r"see merge request\b.*|merged? (?:in|from|with)? ?\S+(?: into \S+)?(?: \(pull request.*\))?|auto-?merge\b.*|"
-    r"merged via .*|"
+    r"merge (?:pull request|pr|mr|merge request) \S+.*|merge (?:remote-tracking )?(?:branch(?:es)?|tag|commit) ['\"].*|"
+    r"merge branch \S+ (?:of|into) \S+|merged in \S+ \(pull request.*\)|see merge request\b.*|auto-?merge\b.*|"
     # A branch into a branch; "Merge defaults into options" is a task.
-    r"merge \S+ (?:in)?to [`'\"]?(?:main|master|develop|dev|stable|trunk|next|maint\S*|release\S*|v?\d[\w.]*)[`'\"]?\.?",
+    r"merge \S+ (?:in)?to [`'\"]?(?:main|master|develop|dev|stable|trunk|next|maint\S*|release\S*|v?\d[\w.]*)\W*",
     re.IGNORECASE,
 )
-_REVERT = re.compile(r"revert(?:s|ed|ing)?\b.*|this reverts commit\b.*|reapply\b.*", re.IGNORECASE)
+_REVERT = re.compile(r"(?:revert|reapply) [\"'].*|this reverts (?:commit|merge request)\b.*", re.IGNORECASE)
 _FORMULAS = (_MERGE, _REVERT)
 _CONVENTIONAL = re.compile(
     r"(?:build|chore|ci|docs?|feat(?:ure)?|fix|bugfix|hotfix|perf|refactor|revert|style|tests?)(?:\([^)\n]*\))?!?:\s+(?=\S)",
@@ -53,6 +52,8 @@ _BUMP = re.compile(r"(?:bump|release|version|prepare(?: for)?|update changelog|c
 _VERSION = re.compile(r"v?\d+(?:[.\-_]\w+)*\+?", re.IGNORECASE)
 _WORD = re.compile(r"[^\W_]+(?:['\u2019._/-][^\W_]+)*")
 _PART = re.compile(r"[^\W\d_]+?(?=[A-Z][a-z]|[\W\d_]|(?<=[a-z])[A-Z]|$)")
+_IDEOGRAPH = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]")
+_IDEOGRAPHS = re.compile(_IDEOGRAPH.pattern + "+")
 _SENTENCE_END = re.compile(r"[.!?:](?:\s|$)|\n\s*\n|\n\s*[-*]\s")
 
 
@@ -110,7 +111,7 @@ def statable(texts: Iterable[str]) -> bool:
     Version numbers and the formulas of merges and reverts don't count, nor what ``cleaned`` takes out. A conventional
     type counts (``fix`` says what is wanted), and a name such as ``joinURL`` is as many words as it is made of.
     """
-    return sum(_word_count(cleaned(text)) for text in texts) >= LEAST_WORDS
+    return sum(word_count(cleaned(text)) for text in texts) >= LEAST_WORDS
 
 
 def cleaned(text: str) -> str:
@@ -184,13 +185,16 @@ def _title(line: str) -> str:
     return mark + typed[:1].upper() + typed[1:] if typed[:2].isalpha() else mark + typed
 
 
-def _word_count(text: str) -> int:
+def word_count(text: str) -> int:
+    """Return how many words a text has, besides version numbers and the formulas around them.
+
+    Where words are not divided by blanks (Chinese, Japanese), two characters are taken for a word.
+    """
     count = 0
     for line in text.split("\n"):
-        # A clock time or a version is no word, and neither is what stands between its dots.
         words = [part for word in _WORD.findall(line) if not _VERSION.fullmatch(word) for part in _PART.findall(word)]
         # "Bump version to 1.2" is a formula around a number.
         if _BUMP.match(line.strip()) and len(words) <= LEAST_WORDS:
             continue
-        count += len(words)
+        count += len(words) + len(_IDEOGRAPH.findall(line)) // 2 - len(_IDEOGRAPHS.findall(line))
     return count

@@ -142,9 +142,12 @@ def pin_faults(document: Mapping[str, Any], lookup: PinLookup) -> tuple[str, ...
             continue
         if not facts.base_is_ancestor:
             found.append(Fault(place=(*place, "base_commit"), message="is no ancestor of the grading commit"))
+        part = paths_of_test_part(case["grading"])
+        if facts.changed <= {path.encode() for path in part}:
+            found.append(Fault(place=(*place, "grading"), message="covers the whole change: nothing is left to do"))
         found += [
             Fault(place=(*place, "grading"), message=f"{path!r} does not change between the pins")
-            for path in paths_of_test_part(case["grading"])
+            for path in part
             if path.encode() not in facts.changed
         ]
     return _shown(found)

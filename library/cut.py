@@ -19,7 +19,7 @@ from casewright.errors import DocumentError, RefusedError, WorkspaceError
 from casewright.files import create_file, replace_file
 from casewright.hashing import canonical_bytes, digest_bytes, unrepresentable
 from casewright.workspace import Workspace, locked
-from library.check import load_library
+from library.check import check_library, load_library
 from library.compare import Comparison, compare_cases
 from library.counting import count_cases, filled, limits
 from library.release import (
@@ -98,8 +98,9 @@ def cut(
 
     Raises ``RefusedError`` when a case of the last version is gone without a withdrawal, when there is nothing to
     release at all, or when another process released this version meanwhile; ``InvalidInputError`` when the last version
-    is not whole; ``DocumentError`` and ``WorkspaceError`` as reading and writing do.
+    is not whole; ``UsageError`` for a choice that can't be; what reading drafts and writing files raise.
     """
+    options.selection.refuse_nonsense()
     configuration = workspace.configuration()
     previous = newest(workspace.releases, configuration.library.id)
     ready, unready = sorted_out(readable_drafts(workspace), configuration, previous, options)
@@ -225,7 +226,7 @@ def prepare(
 ) -> Prepared | None:
     """Return the next version, or None when its entries would equal the last one's. Pure.
 
-    Raises ``RefusedError`` when there is no case to release.
+    Raises ``RefusedError`` when there is no case to release, or when the release would not pass its own check.
     """
     entries = [{**case, "case_digest": case_digest(case)} for case in sorted(cases, key=lambda case: case["id"])]
     before = previous["cases"] if previous else []
@@ -272,7 +273,16 @@ def prepare(
         "cases": entries,
     }
     document["header_digest"] = header_digest(document)
+    _refuse_unfit(document)
     return Prepared(library=identity.id, version=version, document=document, rejections=listed, comparison=comparison)
+
+
+def _refuse_unfit(document: Mapping[str, Any]) -> None:
+    """Hold a release against its own check before it is written: prose with wrong numbers, odd characters in a note."""
+    faults = check_library(release_bytes(document), "the release").faults
+    if faults:
+        more = f" (and {len(faults) - 3} more)" if len(faults) > 3 else ""
+        raise RefusedError(f"the release would not pass its own check: {'; '.join(faults[:3])}{more}")
 
 
 def _withdrawn(previous: Mapping[str, Any] | None, configuration: Configuration, ids: set[str]) -> list[dict[str, str]]:

@@ -6,8 +6,11 @@ import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from enum import StrEnum
 from typing import Any
+
+from casewright.errors import UsageError
 
 
 class Spread(StrEnum):
@@ -31,6 +34,13 @@ class Selection:
     @property
     def chooses(self) -> bool:
         return self.since is not None or self.limit is not None
+
+    def refuse_nonsense(self) -> None:
+        """Raise ``UsageError`` for a day that is none, or a limit below one."""
+        if self.since is not None and not _is_day(self.since):
+            raise UsageError(f"{self.since!r} is not a day", "write it as 2026-08-29")
+        if self.limit is not None and self.limit < 1:
+            raise UsageError(f"a release of {self.limit} cases can't be", "choose at least one")
 
     def plain(self) -> dict[str, Any] | None:
         """Return what the header says of the choice; None when every ready case went in."""
@@ -61,6 +71,13 @@ def select(cases: Sequence[Mapping[str, Any]], selection: Selection) -> list[Map
         chosen.append(case)
         taken.update(_values(case, selection.spread))
     return sorted(chosen, key=_id)
+
+
+def _is_day(text: str) -> bool:
+    try:
+        return date.fromisoformat(text).isoformat() == text
+    except ValueError:
+        return False
 
 
 def _values(case: Mapping[str, Any], spread: tuple[Spread, ...]) -> list[tuple[Spread, str]]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
 
 from authoring.case import ReviewState, Waiver, to_plain
 from authoring.consistency import effective_state
@@ -24,6 +26,7 @@ from authoring.lint import lint
 from casewright.errors import DocumentError, InvalidInputError
 from casewright.workspace import Workspace, init_workspace
 from tests.support.cases import as_case, plain_case, sealed
+from tests.support.libraries import cases
 
 
 @pytest.fixture
@@ -39,6 +42,15 @@ def test_a_new_draft_is_read_back_and_holds_its_task_as_a_block(workspace: Works
     assert "task: |\n  Search results" in text
     assert '\nbase_commit: "d78903c79a1cb3f0664815079f6e7e15bb4fb990"\n' in text
     assert text.startswith("# A casewright draft.")
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(cases())
+def test_any_case_is_written_and_read_back(plain: dict[str, Any]) -> None:
+    text = draft_text(as_case(plain))
+    case = parse_draft(text.encode(), "x.yaml")
+    assert to_plain(case) == plain
+    assert draft_text(case) == text
 
 
 def test_a_draft_is_never_overwritten(workspace: Workspace) -> None:

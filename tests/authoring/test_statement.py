@@ -36,6 +36,11 @@ def drafted(text: str) -> str:
         ("Merge pull request #1 from x/y\n\nKeep the order of options\n", "Keep the order of options\n"),
         ("Merge branch 'x' into 'main'\n\nKeep the order\n\nSee merge request a/b!12\n", "Keep the order\n"),
         ("Merge branch 'stable'", ""),
+        ("Merge arrays\n\nThey were replaced.", "Merge arrays\n\nThey were replaced.\n"),
+        ("Merge branch coverage into the report", "Merge branch coverage into the report\n"),
+        ("Revert to the old default\n", "Revert to the old default\n"),
+        ("Merged in feature/x (pull request #12)\n\nKeep it all\n", "Keep it all\n"),
+        ("Merge branch master of git://example.org/x", ""),
         ("Merge stable into main (#3479)", ""),
         ('Revert "Keep the order of options"\n\nThis reverts commit 1234567890.\n', ""),
         ("One.\r\n\r\nTwo\x1b[0m\tthree.\r\n", "One.\n\nTwo[0m\tthree.\n"),
@@ -86,7 +91,9 @@ def test_each_text_says_what_the_others_did_not() -> None:
         (["feat: add `filterQuery` utility (#287)"], True),
         (["tags: add interpreter_abi (#611)"], True),
         (["Исправить порядок аргументов команды"], True),
-        (["修正 参数 的 顺序"], True),
+        (["修正参数的顺序"], False),
+        (["修正命令行参数的顺序"], True),
+        (["Merge commit messages into one list"], True),
     ],
 )
 def test_a_change_is_statable_from_four_words_on(texts: list[str], right: bool) -> None:

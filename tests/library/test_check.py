@@ -252,6 +252,10 @@ def test_pins_are_held_against_a_clone() -> None:
 
     facts = PinFacts(base_found=True, grading_found=True, base_is_ancestor=True, changed=frozenset(paths))
     assert pin_faults(document, lookup) == ()
+    facts = PinFacts(
+        base_found=True, grading_found=True, base_is_ancestor=True, changed=frozenset(paths - {b"src/a.py"})
+    )
+    assert pin_faults(document, lookup) == ("/cases/0/grading: covers the whole change: nothing is left to do",)
     facts = PinFacts(base_found=True, grading_found=False)
     assert pin_faults(document, lookup)[0].startswith("/cases/0/grading_commit: ")
     facts = PinFacts(base_found=True, grading_found=True, changed=frozenset(paths - {b"tests/conftest.py"}))

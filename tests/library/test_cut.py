@@ -229,6 +229,30 @@ def test_a_choice_is_recorded_and_the_same_for_one_seed(tmp_path: Path) -> None:
     assert cut_now(workspace, CutOptions(selection=chosen)).nothing_new
 
 
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (CutOptions(selection=Selection(since="yesterday")), "'yesterday' is not a day"),
+        (CutOptions(selection=Selection(since="2026-02-31")), "'2026-02-31' is not a day"),
+        (CutOptions(selection=Selection(limit=0)), "at least one"),
+    ],
+)
+def test_a_choice_that_can_t_be_is_a_usage_error(tmp_path: Path, options: CutOptions, told: str) -> None:
+    with pytest.raises(UsageError, match=told):
+        cut_now(workspace_with(tmp_path, [plain_case()]), options)
+
+
+@pytest.mark.parametrize(
+    ("note", "told"),
+    [("Now 7 cases.", "/changes/note: says '7 cases', but there are 1"), ("a\x1bb", "/changes/note: ")],
+)
+def test_a_release_that_would_not_pass_its_own_check_is_not_written(tmp_path: Path, note: str, told: str) -> None:
+    workspace = workspace_with(tmp_path, [plain_case()])
+    with pytest.raises(RefusedError, match=told):
+        cut_now(workspace, CutOptions(note=note))
+    assert list(workspace.releases.iterdir()) == []
+
+
 def test_a_version_that_is_there_is_never_written_again(tmp_path: Path) -> None:
     workspace = workspace_with(tmp_path, [plain_case()])
     prepared = prepare([plain_case()], None, workspace.configuration(), CutOptions(), DAY, [])
