@@ -1,7 +1,8 @@
 """From a recipe to an installed Python environment, and to the commands by which a stranger makes the same one.
 
-Resolved by date and installed by uv; the project itself is installed by pip with the very command that the record holds.
-Everything happens inside the sandbox; what the resolver wrote is read from outside with care, since strangers' build
+Resolved by date and installed by uv; the project itself is installed by pip with the very command that the record
+holds. Everything happens inside the sandbox; what the resolver wrote is read from outside with care, since strangers'
+build
 scripts run in the same folder.
 """
 
@@ -161,7 +162,7 @@ def build(recipe: Recipe, builder: Builder) -> Environment | Refusal:
 
 
 def _resolve(work: _Work) -> tuple[Locked, ...]:
-    """Resolve to exact versions with hashes, the lock file first, and again with build tools if something must be built."""
+    """Resolve to exact versions with hashes; once more, with build tools, if something has to be built."""
     build_lines = (*work.needs.build, *_newer_pip(work))
     locked = _resolve_once(work, build_lines)
     if any(not one.built for one in locked) and not {"setuptools", "wheel"} <= {one.name for one in locked}:

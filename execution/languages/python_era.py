@@ -21,8 +21,10 @@ from execution.languages.python_version import version_inputs
 _BACKEND_TABLES = (
     ("setuptools",), ("setuptools_scm",), ("hatch", "version"), ("hatch", "build"), ("hatch", "metadata"), ("flit",),
     ("poetry", "packages"), ("poetry", "include"), ("poetry", "version"), ("poetry", "scripts"), ("poetry", "plugins"),
-    ("poetry", "build"), ("poetry", "extras"), ("poetry-dynamic-versioning",), ("uv-dynamic-versioning",), ("pdm", "build"),
-    ("pdm", "version"), ("uv", "build-backend"), ("uv", "sources"), ("uv", "workspace"), ("maturin",), ("scikit-build",),
+    ("poetry", "build"), ("poetry", "extras"), ("poetry-dynamic-versioning",), ("uv-dynamic-versioning",), ("pdm",
+    "build"),
+    ("pdm", "version"), ("uv", "build-backend"), ("uv", "sources"), ("uv", "workspace"), ("maturin",),
+    ("scikit-build",),
     ("meson-python",), ("cython",), ("versioneer",), ("vcs-versioning",), ("distutils",),
 )  # fmt: skip
 _SETUP_CFG_SECTIONS = (
@@ -59,7 +61,8 @@ def inputs(
             for name, section in project.setup_cfg.items()
             if name in _SETUP_CFG_SECTIONS or name.startswith("options.")
         }
-        found["setup.cfg"] = _digest({name: dict(section) for name, section in kept.items()})
+        if kept:
+            found["setup.cfg"] = _digest({name: dict(section) for name, section in kept.items()})
     if needs.lock:
         lock = closure(read_toml(tree, needs.lock), project.name, needs.groups, needs.extras)
         found[needs.lock] = _digest(list(lock))
@@ -67,7 +70,7 @@ def inputs(
 
 
 def _packaging_part(project: Project) -> dict[str, Any]:
-    """Return what a build back-end reads of pyproject.toml; of the extras only the chosen ones count (see the needs)."""
+    """Return what a build back-end reads of pyproject.toml; the extras that count are among the needs."""
     stated = {name: value for name, value in project.table("project").items() if name != "optional-dependencies"}
     part: dict[str, Any] = {"project": stated, "build-system": dict(project.table("build-system"))}
     for names in _BACKEND_TABLES:

@@ -14,8 +14,10 @@ LINE_LENGTH = 200
 _NETWORK = re.compile(
     r"error sending request|dns error|failed to lookup address|Connection (?:refused|reset|timed out)|"
     r"operation timed out|tcp connect error|Network is unreachable|Temporary failure in name resolution|"
-    r"\b(?:429 Too Many|500 Internal Server|502 Bad Gateway|503 Service|504 Gateway)|invalid peer certificate|UnknownIssuer|"
-    r"CERTIFICATE_VERIFY_FAILED|ReadTimeoutError|NewConnectionError|error decoding response body|No space left on device|"
+    r"\b(?:429 Too Many|500 Internal Server|502 Bad Gateway|503 Service|504 Gateway)|"
+    r"invalid peer certificate|UnknownIssuer|"
+    r"CERTIFICATE_VERIFY_FAILED|ReadTimeoutError|NewConnectionError|error decoding response body|"
+    r"No space left on device|"
     r"connection closed before message completed|Max retries exceeded"
 )
 _SYSTEM = re.compile(
@@ -26,7 +28,7 @@ _SYSTEM = re.compile(
     r"Please make sure the libxml2 and libxslt development packages are installed|Unknown compiler\(s\)|"
     r"Dependency lookup for \S+ .*failed|No package '\S+' found|development headers"
 )
-_TELLING = re.compile(r"error|failed|fatal|No solution|not found|×|╰|because|Could not", re.IGNORECASE)
+_TELLING = re.compile(r"error|failed|fatal|No solution|not found|because|Could not", re.IGNORECASE)
 
 
 def failure(step: str, outcome: SandboxOutcome) -> Refusal:

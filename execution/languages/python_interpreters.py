@@ -1,6 +1,7 @@
 """The Python interpreters on this machine, and the choice of one for a tree and a date.
 
-What is on the machine is asked once (``installed``); the choice (``choose``) is pure. An interpreter that lacks ``venv`` or
+What is on the machine is asked once (``installed``); the choice (``choose``) is pure. An interpreter that lacks
+``venv`` or
 ``ensurepip`` is left out: a stranger could not repeat the recorded set-up with it.
 """
 
@@ -59,7 +60,8 @@ print(json.dumps({"version": platform.python_version(), "prefix": prefix, "compl
 class Wishes:
     """What a tree says of its interpreter.
 
-    ``requires`` is ``requires-python`` (empty without one), ``classified`` the minor versions that its classifiers name,
+    ``requires`` is ``requires-python`` (empty without one), ``classified`` the minor versions that its classifiers
+    name,
     ``pinned`` the versions that ``.python-version`` lists (``3.11``, ``3.11.4``), ``asked`` the user's own choice.
     """
 
@@ -128,7 +130,8 @@ def _probe(path: Path) -> Runtime | None:
 def choose(available: Iterable[Runtime], wishes: Wishes, date: int) -> tuple[Runtime, str] | Refusal:
     """Choose an interpreter for a date (seconds, UTC) and say why in one sentence.
 
-    The user's choice goes first, then ``.python-version`` where it names something that is here; then, within the bounds of
+    The user's choice goes first, then ``.python-version`` where it names something that is here; then, within the
+    bounds of
     ``requires-python`` and the classifiers, the newest minor version that had been out for a year at the date: by then
     the dependencies had wheels for it. A version that ends in ``.0`` gives way to an older minor that has had fixes.
     """

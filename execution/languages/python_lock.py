@@ -35,8 +35,8 @@ class Locked:
 def read_pylock(text: str, minor: tuple[int, int]) -> tuple[tuple[Locked, ...], tuple[str, ...]]:
     """Read a ``pylock.toml`` that was resolved for one interpreter, whose minor version is given.
 
-    Returns the distributions sorted by name, and the names that come from somewhere else than an index, which no hash can
-    pin. Raises ``InvalidInputError`` for a text that is no such file.
+    Returns the distributions sorted by name, and the names that come from somewhere else than an index, which no hash
+    can pin. Raises ``InvalidInputError`` for a text that is no such file.
     """
     try:
         packages = tomllib.loads(text)["packages"]
@@ -101,8 +101,8 @@ def _locked(package: Mapping[str, Any], places: Mapping[Tag, int]) -> Locked:
 def closure(lock: Mapping[str, Any], project: str, groups: Sequence[str], extras: Sequence[str]) -> tuple[str, ...]:
     """Return ``name==version`` of all that a ``uv.lock`` holds for a project with these groups and extras.
 
-    What other groups pull in (linters, documentation) is left out, so that their updates begin no new era. Markers are not
-    evaluated: too much rather than too little.
+    What other groups pull in (linters, documentation) is left out, so that their updates begin no new era. Markers
+    are not evaluated: too much rather than too little.
     """
     packages: dict[str, list[Mapping[str, Any]]] = {}
     for package in lock.get("package", []):

@@ -27,7 +27,7 @@ def requirements(dependencies: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def requirement(name: str, wish: object) -> str | None:
-    """Return one dependency as a requirement, or None when it is optional or comes from somewhere else than an index."""
+    """Return one dependency as a requirement, or None when it is optional or comes from no index."""
     if isinstance(wish, str):
         return f"{name}{specifier(wish)}"
     if not isinstance(wish, dict) or wish.get("optional") or not isinstance(wish.get("version", "*"), str):
@@ -56,7 +56,7 @@ def python_markers(wish: str) -> list[str]:
 
 
 def specifier(wish: str) -> str:
-    """Return a version constraint as PEP 440 specifiers, empty for any version; of ``||`` alternatives the last is kept."""
+    """Return a version constraint as PEP 440 specifiers, empty for any; of ``||`` alternatives the last is kept."""
     wish = wish.rsplit("||", maxsplit=1)[-1].strip()
     parts = [part.strip() for part in re.split(r",|(?<=[\d*])\s+(?=[<>=!~^])", wish) if part.strip()]
     return ",".join(filter(None, (_one(part) for part in parts)))
@@ -85,7 +85,7 @@ def _numbers(version: str) -> list[int]:
 
 
 def _caret(version: str) -> str:
-    """The leftmost number that is not zero may not change: ``^1.2`` is below 2, ``^0.3`` below 0.4, ``^0.0`` below 0.1."""
+    """The leftmost number that is not zero stays: ``^1.2`` is below 2, ``^0.3`` below 0.4, ``^0.0`` below 0.1."""
     numbers = _numbers(version)
     place = next((index for index, number in enumerate(numbers) if number), len(numbers) - 1)
     return ".".join(str(number) for number in [*numbers[:place], numbers[place] + 1])

@@ -32,7 +32,7 @@ _PYTEST_FILES = (
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Project:
-    """The project that the graded files belong to. ``directory`` is its folder from the tree's root, ``.`` for the root."""
+    """The project that graded files belong to. ``directory`` is its folder from the tree's root (``.``: the root)."""
 
     directory: str
     pyproject: Mapping[str, Any] = field(default_factory=dict)

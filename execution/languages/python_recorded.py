@@ -48,11 +48,11 @@ def read_unittest(check: Check, output: bytes) -> ReportReading:
     """Read what ``python -m unittest -v`` printed."""
     files = graded_arguments(check)
     modules = {_dotted(file): file for file in files}
-    broken = {
-        modules[name]: "the module can't be imported"
-        for name in unittest_text.read_broken_modules(output)
-        if name in modules
-    }
+    broken: dict[str, str] = {}
+    for name in unittest_text.read_broken_modules(output):
+        # Below a folder that is no package the loader names the last part only.
+        owners = [file for module, file in modules.items() if f".{module}".endswith(f".{name}")]
+        broken.update(dict.fromkeys(owners if len(owners) == 1 else (), "the module can't be imported"))
     tests: list[TestResult] = []
     for name, outcome in unittest_text.read_outcomes(output).items():
         owners = [file for module, file in modules.items() if name.startswith(module + ".")]

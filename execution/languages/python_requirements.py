@@ -1,4 +1,4 @@
-"""What an environment is made of: of all the places where dependencies stand, the narrowest that serves the tests. Pure."""
+"""What an environment is made of: of all places where dependencies stand, the narrowest that serves. Pure."""
 
 from __future__ import annotations
 
@@ -44,10 +44,13 @@ _BACKEND_NEEDS: Mapping[str, tuple[str, ...]] = {
 class Needs:
     """The chosen requirements.
 
-    ``lines`` are PEP 508 requirements of tests and project; ``files`` are requirements files of the tree (paths from its root);
-    ``manifest`` is the file that the resolver must build metadata from, empty when all is written down, with ``extras`` of it.
-    ``lock`` is a ``uv.lock`` that is exported with ``groups`` and ``extras``; ``constraints`` are exact versions from another
-    tool's lock file. ``build`` are the build requirements; ``install`` tells whether the project itself is installed.
+    ``lines`` are PEP 508 requirements of tests and project; ``files`` are requirements files of the tree (paths from
+    its root);
+    ``manifest`` is the file that the resolver must build metadata from, empty when all is written down, with
+    ``extras`` of it.
+    ``lock`` is a ``uv.lock`` that is exported with ``groups`` and ``extras``; ``constraints`` are exact versions from
+    another tool's lock file. ``build`` are the build requirements; ``install`` tells whether the project itself is
+    installed.
     """
 
     lines: tuple[str, ...] = ()
@@ -89,8 +92,9 @@ def names_runner(source: Source) -> bool:
 def choose_sources(found: tuple[Source, ...]) -> tuple[tuple[Source, ...], str]:
     """Return the places to install from, and why.
 
-    All places that are named for tests serve together. Where none of them names the runner, the first one that does is added:
-    what tox or nox installs, then what is named for development, which brings linters along and therefore goes last.
+    All places that are named for tests serve together. Where none of them names the runner, the first one that does
+    is added: what tox or nox installs, then what is named for development, which brings linters along and therefore
+    goes last.
     """
     filled = [source for source in found if source.lines or source.extras or source.groups]
     tests = [source for source in filled if _named(source, TEST_NAMES) and not source.kind.startswith(("tox", "nox"))]

@@ -20,8 +20,10 @@ DEFAULT_PATTERNS = ("test_*.py", "*_test.py")
 PLAIN_NAMES = frozenset({"tests.py"})
 
 _SPEAKING_FILES = (
-    "pytest.ini", ".pytest.ini", "pytest.toml", "tox.ini", "tox.toml", "setup.cfg", "setup.py", "pyproject.toml", "noxfile.py",
-    "Makefile", "justfile", "Pipfile", ".travis.yml", "appveyor.yml", ".appveyor.yml", ".gitlab-ci.yml", "azure-pipelines.yml",
+    "pytest.ini", ".pytest.ini", "pytest.toml", "tox.ini", "tox.toml", "setup.cfg", "setup.py", "pyproject.toml",
+    "noxfile.py",
+    "Makefile", "justfile", "Pipfile", ".travis.yml", "appveyor.yml", ".appveyor.yml", ".gitlab-ci.yml",
+    "azure-pipelines.yml",
     ".circleci/config.yml", "hatch.toml",
 )  # fmt: skip
 _SPEAKING_PATTERNS = (".github/workflows/*", "*requirements*.txt", "requirements/*", "*requirements*.in")
@@ -29,20 +31,24 @@ _SPEAKS = re.compile(r"\bpy\.?test\b")
 
 # What a configuration can't be without, by option of the command line and by key of the file.
 _PLUGIN_OF_OPTION: Mapping[str, str] = {
-    "--cov": "pytest-cov", "--no-cov": "pytest-cov", "-n": "pytest-xdist", "--numprocesses": "pytest-xdist", "--dist": "pytest-xdist",
+    "--cov": "pytest-cov", "--no-cov": "pytest-cov", "-n": "pytest-xdist", "--numprocesses": "pytest-xdist",
+    "--dist": "pytest-xdist",
     "--timeout": "pytest-timeout", "--asyncio-mode": "pytest-asyncio", "--benchmark": "pytest-benchmark",
     "--reruns": "pytest-rerunfailures", "--randomly": "pytest-randomly", "--random-order": "pytest-random-order",
     "--disable-socket": "pytest-socket", "--allow-hosts": "pytest-socket", "--allow-unix-socket": "pytest-socket",
     "--forked": "pytest-forked", "--html": "pytest-html", "--ds": "pytest-django", "--reuse-db": "pytest-django",
     "--nomigrations": "pytest-django", "--typeguard-packages": "typeguard", "--hypothesis": "hypothesis",
-    "--snapshot": "syrupy", "--doctest-plus": "pytest-doctestplus", "--mypy": "pytest-mypy", "--flake8": "pytest-flake8",
+    "--snapshot": "syrupy", "--doctest-plus": "pytest-doctestplus", "--mypy": "pytest-mypy",
+    "--flake8": "pytest-flake8",
     "--isort": "pytest-isort", "--black": "pytest-black", "--ruff": "pytest-ruff", "--pylint": "pytest-pylint",
-    "--record-mode": "pytest-recording", "--block-network": "pytest-recording", "--beartype-packages": "pytest-beartype",
+    "--record-mode": "pytest-recording", "--block-network": "pytest-recording",
+    "--beartype-packages": "pytest-beartype",
     "--inline-snapshot": "inline-snapshot", "--picked": "pytest-picked", "--instafail": "pytest-instafail",
     "--mpl": "pytest-mpl", "--pspec": "pytest-pspec", "--spec": "pytest-spec", "--count": "pytest-repeat",
 }  # fmt: skip
 _PLUGIN_OF_KEY: Mapping[str, str] = {
-    "asyncio_mode": "pytest-asyncio", "asyncio_default_fixture_loop_scope": "pytest-asyncio", "timeout": "pytest-timeout",
+    "asyncio_mode": "pytest-asyncio", "asyncio_default_fixture_loop_scope": "pytest-asyncio",
+    "timeout": "pytest-timeout",
     "django_settings_module": "pytest-django", "env": "pytest-env", "mock_use_standalone_module": "pytest-mock",
     "trio_mode": "pytest-trio", "anyio_mode": "anyio", "bdd_features_base_dir": "pytest-bdd", "qt_api": "pytest-qt",
     "mypy_testing_base": "pytest-mypy-plugins",
@@ -54,7 +60,8 @@ def choose_runner(
 ) -> tuple[str, str]:
     """Return the runner and why. ``wanted`` are the canonical names of all distributions that the tests ask for.
 
-    unittest is right only for a suite that never heard of pytest: the other way round nothing is lost but the verbatim ids.
+    unittest is right only for a suite that never heard of pytest: the other way round nothing is lost but the
+    verbatim ids.
     """
     if asked in {PYTEST, UNITTEST}:
         return asked, f"{asked}, as asked"

@@ -21,7 +21,8 @@ from execution.languages.python_scripts import installs_of_sessions, read_setup_
 # A requirements file is named by its author's habit; the word that says what it is for stands in one of these places.
 _FILE_NAMES = (
     "requirements/{}.txt", "requirements-{}.txt", "requirements_{}.txt", "requirements.{}.txt", "{}-requirements.txt",
-    "{}_requirements.txt", "reqs/{}.txt", "requirements/requirements-{}.txt", "requirements/{}.in", "requirements-{}.in",
+    "{}_requirements.txt", "reqs/{}.txt", "requirements/requirements-{}.txt", "requirements/{}.in",
+    "requirements-{}.in",
 )  # fmt: skip
 _FILE_WORDS = ("tests", "test", "testing", "unittest", "pytest", "dev", "develop", "development", "ci")
 _FOLDER_FILES = ("tests/requirements.txt", "test/requirements.txt")
@@ -29,7 +30,7 @@ _FOLDER_FILES = ("tests/requirements.txt", "test/requirements.txt")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Source:
-    """One place: what kind it is and its name, the requirements in it, and extras, groups and files that it points to."""
+    """One place: its kind and name, the requirements in it, and the extras, groups and files that it points to."""
 
     kind: str
     name: str

@@ -1,7 +1,7 @@
 """Where a project's version comes from: a literal, a file of the tree, or the tags of its repository. Pure.
 
-A version from tags changes with every commit, so what is pretended is the next version after the last tag: it is the same for
-all commits between two tags, it lies above the released one, and a stranger's set-up states it too.
+A version from tags changes with every commit, so what is pretended is the next version after the last tag: it is the
+same for all commits between two tags, it lies above the released one, and a stranger's set-up states it too.
 """
 
 from __future__ import annotations
@@ -85,7 +85,8 @@ def version_variables(project: Project, build_names: frozenset[str], described: 
 def version_inputs(tree: TreeReader, project: Project) -> tuple[tuple[str, str], ...]:
     """Return (name, digest) of what dynamic metadata reads from the tree besides the manifests.
 
-    Of a module only its version counts, not its code: the code changes with every commit and is not installed but pointed to.
+    Of a module only its version counts, not its code: the code changes with every commit and is not installed but
+    pointed to.
     """
     found: dict[str, str] = {}
     for path in _version_files(tree, project):

@@ -1,7 +1,7 @@
 """From the bytes of a JUnit XML report to its test cases, without any runner's conventions about names.
 
-JUnit XML has no identity for a test: ``classname`` and ``name`` are free text, and each runner fills them in its own way.
-Who knows the runner turns these rows into ids.
+JUnit XML has no identity for a test: ``classname`` and ``name`` are free text, and each runner fills them in its own
+way. Who knows the runner turns these rows into ids.
 """
 
 from __future__ import annotations
@@ -64,8 +64,8 @@ class _Reader:
 def read_cases(report: bytes) -> tuple[JUnitCase, ...]:
     """Return the test cases of a report in its order.
 
-    Raises ``InvalidInputError`` when the report is not XML, or declares entities: a runner has no need of them, and a few
-    lines of them fill any memory.
+    Raises ``InvalidInputError`` when the report is not XML, or declares entities: a runner has no need of them, and a
+    few lines of them fill any memory.
     """
     reader = _Reader()
     parser = expat.ParserCreate()

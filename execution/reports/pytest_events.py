@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from execution.observation import RED, SEVERITY, FailsBy, Outcome, ReportReading, TestResult
@@ -90,34 +91,40 @@ def summary_line(output: bytes) -> str:
 def _take(run: _Run, event: Event) -> None:
     if run.exit_code is not None:
         raise BreachError("the report goes on after its end")
-    match event.kind:
-        case "session":
-            _take_session(run, event)
-        case "broken":
-            path = posixpath.join(run.rootdir, event.text("id").split("::")[0])
-            _break(run, path, event.text("message") or "the file can't be collected")
-        case "collected":
-            _take_collected(run, event)
-        case "report":
-            _take_report(run, event)
-        case "internal-error":
-            run.failure = event.text("message")
-        case "interrupted":
-            run.cut = event.text("message") or "interrupted"
-        case "finish":
-            run.cut = run.cut or event.text("cut")
-        case "end":
-            run.exit_code = event.number("exit")
-        case "skipped-file" | "deselected":
-            pass
-        case _:
-            raise BreachError(f"the report holds an unknown event {event.kind[:40]!r}")
+    if event.kind not in _HANDLERS:
+        raise BreachError(f"the report holds an unknown event {event.kind[:40]!r}")
+    _HANDLERS[event.kind](run, event)
 
 
 def _take_session(run: _Run, event: Event) -> None:
     if run.rootdir:
         raise BreachError("the report begins twice")
     run.version, run.rootdir, run.cwd = event.text("version"), event.text("rootdir"), event.text("cwd")
+
+
+def _take_broken(run: _Run, event: Event) -> None:
+    path = posixpath.join(run.rootdir, event.text("id").split("::")[0])
+    _break(run, path, event.text("message") or "the file can't be collected")
+
+
+def _take_nothing(run: _Run, event: Event) -> None:
+    """What is skipped as a whole or deselected has no outcome of its own."""
+
+
+def _take_failure(run: _Run, event: Event) -> None:
+    run.failure = event.text("message")
+
+
+def _take_cut(run: _Run, event: Event) -> None:
+    run.cut = event.text("message") or "interrupted"
+
+
+def _take_finish(run: _Run, event: Event) -> None:
+    run.cut = run.cut or event.text("cut")
+
+
+def _take_end(run: _Run, event: Event) -> None:
+    run.exit_code = event.number("exit")
 
 
 def _take_collected(run: _Run, event: Event) -> None:
@@ -166,6 +173,20 @@ def _outcome(event: Event, when: str) -> Outcome | None:
     return Outcome.XPASSED if event.flag("xfail") else Outcome.PASSED
 
 
+_HANDLERS: Mapping[str, Callable[[_Run, Event], None]] = {
+    "session": _take_session,
+    "broken": _take_broken,
+    "skipped-file": _take_nothing,
+    "deselected": _take_nothing,
+    "collected": _take_collected,
+    "report": _take_report,
+    "internal-error": _take_failure,
+    "interrupted": _take_cut,
+    "finish": _take_finish,
+    "end": _take_end,
+}
+
+
 def _file(run: _Run, path: str) -> str:
     """Return the graded file at an absolute path; a file that is not graded keeps its path from the working folder."""
     relative = posixpath.relpath(path, run.cwd or "/")
@@ -197,6 +218,11 @@ def _breach(run: _Run, exit_code: int, output: bytes) -> str:
         return f"the runner failed inside: {run.failure}"
     if not run.rootdir or exit_code == USAGE_ERROR:
         return _before_session(run, output)
+    return _disagreement(run, exit_code)
+
+
+def _disagreement(run: _Run, exit_code: int) -> str:
+    """Return where the outcomes don't agree with what was collected or with the end."""
     silent = [name for name, test in run.tests.items() if test.outcome is None or test.ended < test.places]
     if silent and not run.cut:
         return f"{len(silent)} of {len(run.tests)} collected tests have no result, the first is {silent[0]!r}"

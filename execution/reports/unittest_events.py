@@ -4,8 +4,8 @@ In: the bytes of the stream, the exit code of the process, the graded files in t
 the run printed. Out: a ``ReportReading``; nothing is raised for what a test can cause. A stream reads, in this order:
 
 ``session``   ``version`` of Python, ``cwd``
-``collected`` ``items``, each ``id`` and ``argument`` (the place in the command line of the file that it comes from)
-``broken``    ``name`` of a module that could not be imported, ``message``; any number
+``broken``    ``argument`` (the place in the command line of a file that could not be imported), ``message``; any number
+``collected`` ``items``, each ``id`` and the ``argument`` that it comes from
 ``outcome``   ``id``, ``outcome``, ``by``, ``message``; one or more for each test
 ``fixture``   ``name`` (such as ``setUpClass (tests.test_box.BoxTest)``), ``outcome``, ``by``, ``message``
 ``stopped``   ``id``: the test has ended
@@ -15,6 +15,7 @@ the run printed. Out: a ``ReportReading``; nothing is raised for what a test can
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from execution.observation import RED, SEVERITY, FailsBy, Outcome, ReportReading, TestResult
@@ -92,29 +93,30 @@ def read(report: bytes, exit_code: int, files: tuple[str, ...], output: bytes) -
 def _take(run: _Run, event: Event) -> None:
     if run.exit_code is not None:
         raise BreachError("the report goes on after its end")
-    match event.kind:
-        case "session":
-            if run.version:
-                raise BreachError("the report begins twice")
-            run.version = event.text("version")
-        case "collected":
-            _take_collected(run, event)
-        case "broken":
-            _take_broken(run, event)
-        case "outcome":
-            test = _known(run, event.text("id"))
-            if test.ended == test.places:
-                raise BreachError(f"a second result for {event.text('id')!r}")
-            test.worsen(event)
-        case "fixture":
-            _take_fixture(run, event)
-        case "stopped":
-            test = _known(run, event.text("id"))
-            test.ended += 1
-        case "end":
-            run.exit_code = event.number("exit")
-        case _:
-            raise BreachError(f"the report holds an unknown event {event.kind[:40]!r}")
+    if event.kind not in _HANDLERS:
+        raise BreachError(f"the report holds an unknown event {event.kind[:40]!r}")
+    _HANDLERS[event.kind](run, event)
+
+
+def _take_session(run: _Run, event: Event) -> None:
+    if run.version:
+        raise BreachError("the report begins twice")
+    run.version = event.text("version")
+
+
+def _take_outcome(run: _Run, event: Event) -> None:
+    test = _known(run, event.text("id"))
+    if test.ended == test.places:
+        raise BreachError(f"a second result for {event.text('id')!r}")
+    test.worsen(event)
+
+
+def _take_stopped(run: _Run, event: Event) -> None:
+    _known(run, event.text("id")).ended += 1
+
+
+def _take_end(run: _Run, event: Event) -> None:
+    run.exit_code = event.number("exit")
 
 
 def _take_collected(run: _Run, event: Event) -> None:
@@ -122,26 +124,27 @@ def _take_collected(run: _Run, event: Event) -> None:
         raise BreachError("the tests were collected twice")
     run.collected = True
     for item in event.rows("items"):
-        name, place = item.text("id"), item.number("argument")
-        if not 0 <= place < len(run.files):
-            raise BreachError(f"a test {name!r} of a file that was not asked for")
+        name, file = item.text("id"), _file(run, item)
         if name in run.tests:
             run.tests[name].places += 1
         else:
-            run.tests[name] = _Test(file=run.files[place])
+            run.tests[name] = _Test(file=file)
 
 
 def _take_broken(run: _Run, event: Event) -> None:
-    path = event.text("name").replace(".", "/") + ".py"
-    message = event.text("message") or "the module can't be imported"
-    found = [file for file in run.files if file == path or file.endswith("/" + path)]
-    if not found:
-        raise BreachError(f"a module {event.text('name')!r} that was not asked for can't be imported")
-    run.broken.setdefault(found[0], message)
+    file = _file(run, event)
+    run.broken.setdefault(file, event.text("message") or "the module can't be imported")
+
+
+def _file(run: _Run, event: Event) -> str:
+    place = event.number("argument")
+    if not 0 <= place < len(run.files):
+        raise BreachError("tests of a file that was not asked for")
+    return run.files[place]
 
 
 def _take_fixture(run: _Run, event: Event) -> None:
-    """A failing fixture of a class or module is the outcome of its tests: of those not yet run, or of those that ran."""
+    """A failing fixture of a class or module is the outcome of its tests: those not yet run, or those that ran."""
     found = _FIXTURE.match(event.text("name"))
     if not found:
         raise BreachError(f"an unknown fixture {event.text('name')[:80]!r}")
@@ -151,6 +154,17 @@ def _take_fixture(run: _Run, event: Event) -> None:
             test.worsen(event)
             if step == "setUp":
                 test.ended = test.places
+
+
+_HANDLERS: Mapping[str, Callable[[_Run, Event], None]] = {
+    "session": _take_session,
+    "broken": _take_broken,
+    "collected": _take_collected,
+    "outcome": _take_outcome,
+    "fixture": _take_fixture,
+    "stopped": _take_stopped,
+    "end": _take_end,
+}
 
 
 def _known(run: _Run, name: str) -> _Test:

@@ -11,7 +11,8 @@ from collections.abc import Mapping
 
 from execution.observation import Outcome
 
-# `test_two (tests.test_box.BoxTest) ... ok` until Python 3.10, `test_two (tests.test_box.BoxTest.test_two) ... ok` since.
+# `test_two (tests.test_box.BoxTest) ... ok` until Python 3.10, `test_two (tests.test_box.BoxTest.test_two) ... ok`
+# since.
 _RESULT = re.compile(
     r"^(?P<method>[\w.]+) \((?P<owner>[\w.<>]+)\) \.\.\. "
     r"(?P<verdict>ok|FAIL|ERROR|expected failure|unexpected success|skipped .*)$"

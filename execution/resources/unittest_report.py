@@ -69,14 +69,17 @@ def is_placeholder(test):
     return type(test).__name__ == "_FailedTest" and type(test).__module__ == "unittest.loader"
 
 
-def described(suite):
-    """Return one row for each test: its id, and the place in the command line of the argument that asked for it."""
+def describe(suite, channel):
+    """Tell what a suite holds: each test with the place in the command line of the argument that asked for it."""
     rows = []
     for place, part in enumerate(suite):
         for test in leaves(part):
-            if not is_placeholder(test):
+            if is_placeholder(test):
+                lines = [line for line in str(getattr(test, "_exception", "")).splitlines() if line.strip()]
+                channel.tell("broken", argument=place, message=(lines or [""])[-1].strip()[:MESSAGE_LENGTH])
+            else:
                 rows.append({"id": test.id(), "argument": place})
-    return rows
+    channel.tell("collected", items=rows)
 
 
 def make_result(base, channel):
@@ -94,11 +97,7 @@ def make_result(base, channel):
 
         def addError(self, test, err):
             base.addError(self, test, err)
-            if is_placeholder(test):
-                trace = getattr(test, "_exception", None) or err[1]
-                lines = [line for line in str(trace).splitlines() if line.strip()]
-                channel.tell("broken", name=test._testMethodName, message=(lines or [""])[-1].strip()[:MESSAGE_LENGTH])
-            else:
+            if not is_placeholder(test):
                 self._tell(test, "error", err)
 
         def addSkip(self, test, reason):
@@ -150,7 +149,7 @@ def listen(channel):
     def run_and_tell(self, test):
         runner.run = original_run
         self.resultclass = make_result(self.resultclass, channel)
-        channel.tell("collected", items=described(test))
+        describe(test, channel)
         return original_run(self, test)
 
     # Once only: a test may start a runner of its own, which is none of ours.

@@ -1,4 +1,4 @@
-"""What the tests of the Python module stand on: trees from dictionaries and git, and a builder without a sandbox.
+"""What the tests of the Python module stand on: trees of git, and a builder without a sandbox.
 
 The builder runs each step as a plain process with the constant paths replaced by those of a private root, so that these
 tests need no sandbox; the sandbox's own tests hold that the constant paths work.
@@ -17,11 +17,10 @@ from io import BytesIO
 from pathlib import Path
 
 from execution.languages import python
-from execution.languages.base import BuildStep, Check, PlanRequest
+from execution.languages.base import BuildStep, Check, PlanRequest, TreeReader
 from execution.observation import ReportReading
 from execution.recipe import Environment, Recipe
 from execution.sandbox import CACHE_DIR, ENVIRONMENT_DIR, TOOLS_DIR, TREE_DIR, Ended, SandboxOutcome
-
 
 # No shell moves a descriptor above 9, and the pipe's may have any number.
 _MOVE = """
@@ -32,21 +31,6 @@ if fd != 3:
     os.close(fd)
 os.execvp(sys.argv[2], sys.argv[2:])
 """
-
-
-@dataclass(frozen=True, slots=True)
-class Files:
-    """A tree made of texts."""
-
-    texts: Mapping[str, str]
-
-    @property
-    def paths(self) -> frozenset[bytes]:
-        return frozenset(path.encode() for path in self.texts)
-
-    def read(self, path: bytes) -> bytes | None:
-        text = self.texts.get(path.decode())
-        return None if text is None else text.encode()
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +170,7 @@ def _tools(environment: Environment) -> Path:
     return next(mount.source for mount in python.mounts(environment) if mount.target == TOOLS_DIR)
 
 
-def request(tree: GitTree | Files, graded: tuple[str, ...], date: int, **overrides: str) -> PlanRequest:
+def request(tree: TreeReader, graded: tuple[str, ...], date: int, **overrides: str) -> PlanRequest:
     """Return a request with the given tree at both ends."""
     return PlanRequest(
         head=tree,

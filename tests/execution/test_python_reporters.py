@@ -86,7 +86,8 @@ def facts():
     main = sys.modules["__main__"]
     return {
         "path": sys.path, "argv": sys.argv, "main": (main.__name__, main.__spec__.name),
-        "low": sorted(int(n) for n in os.listdir("/proc/self/fd") if int(n) < 20), "env": sorted(n for n in os.environ if not n.startswith("SSL_")),
+        "low": sorted(int(n) for n in os.listdir("/proc/self/fd") if int(n) < 20),
+        "env": sorted(n for n in os.environ if not n.startswith("SSL_")),
         "ours": [n for n in sys.modules if "casewright" in n and n != "casewright_events"],
     }
 class Probe(unittest.TestCase):
@@ -138,7 +139,8 @@ def test_forks():
         finally: os._exit(0)
     os.waitpid(pid, 0)
 def test_runs_inner(): assert pytest.main(["-q", "-p", "no:cacheprovider", "inner_test.py"]) == 1
-def test_starts(): subprocess.run([sys.executable, "-c", "import os; os.write(3, b'x')"], stderr=subprocess.DEVNULL, close_fds=False)
+WRITE = [sys.executable, "-c", "import os; os.write(3, b'x')"]
+def test_starts(): subprocess.run(WRITE, stderr=subprocess.DEVNULL, close_fds=False)
 """,
         inner_test="def test_inner(): assert False\n",
     )
@@ -148,7 +150,9 @@ def test_starts(): subprocess.run([sys.executable, "-c", "import os; os.write(3,
 
 
 def test_a_broken_file_hides_no_other_and_warnings_as_errors_do_not_hit_the_reporter(tmp_path: Path) -> None:
-    (tmp_path / "pytest.ini").write_text("[pytest]\nfilterwarnings = error\naddopts = --strict-config --strict-markers\n")
+    (tmp_path / "pytest.ini").write_text(
+        "[pytest]\nfilterwarnings = error\naddopts = --strict-config --strict-markers\n"
+    )
     write(tmp_path, test_good="def test_one(): pass\n", test_bad="from nowhere import nothing\n")
     options = ("-p", "no:cacheprovider", "--continue-on-collection-errors")
     reading, _ = observe(tmp_path, "pytest", *options, "test_bad.py", "test_good.py")
@@ -184,7 +188,10 @@ def test_what_is_deselected_is_not_missed(tmp_path: Path) -> None:
 
 
 def test_pytest_exit_cuts_the_run_and_says_so(tmp_path: Path) -> None:
-    write(tmp_path, test_some="import pytest\ndef test_one(): pass\ndef test_two(): pytest.exit('enough')\ndef test_three(): pass\n")
+    write(
+        tmp_path,
+        test_some="import pytest\ndef test_one(): pass\ndef test_two(): pytest.exit('no')\ndef test_three(): pass\n",
+    )
     reading, outcome = observe(tmp_path, "pytest", "-p", "no:cacheprovider", "test_some.py")
     assert outcome.exit_code == 2
     assert reading.whole, reading.breach
@@ -259,7 +266,11 @@ def test_unittest_outcomes_are_told_by_verbatim_id(tmp_path: Path) -> None:
         "test_box.Late.test_before": "error",
     }
     by = {test.id.rpartition(".")[2]: test.fails_by for test in reading.tests if test.fails_by}
-    assert (by["test_fails"], by["test_breaks"], by["test_parts"]) == (FailsBy.ASSERTION, FailsBy.ERROR, FailsBy.ASSERTION)
+    assert (by["test_fails"], by["test_breaks"], by["test_parts"]) == (
+        FailsBy.ASSERTION,
+        FailsBy.ERROR,
+        FailsBy.ASSERTION,
+    )
     assert reading.summary.startswith("Ran 11 tests: FAILED")
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 
 
-def stream(*events: dict[str, object]) -> bytes:
+def stream(*events: Mapping[str, object]) -> bytes:
     """Return events as lines of JSON."""
     return b"".join(json.dumps(event).encode("ascii") + b"\n" for event in events)
 

@@ -12,7 +12,8 @@ from execution.reports.junit import read_cases
 
 REPORT = b"""<?xml version="1.0" encoding="utf-8"?>
 <testsuites><testsuite name="pytest" tests="4">
-<testcase classname="tests.test_a" name="test_passes[1 + 1]" time="0.1"><system-out>&lt;failure&gt;</system-out></testcase>
+<testcase classname="tests.test_a" name="test_passes[1 + 1]">
+<system-out>&lt;failure&gt;</system-out></testcase>
 <testcase classname="tests.test_a" name="test_fails"><failure message="assert 1 == 2">trace</failure></testcase>
 <testcase classname="tests.test_a" name="test_both"><failure message="first"/><error message="second"/></testcase>
 <testcase classname="tests.test_a" name="test_xfails"><skipped type="pytest.xfail" message="later"/></testcase>

@@ -77,7 +77,9 @@ def test_a_breach_is_named_and_the_report_is_not_whole(told: bytes, code: int, w
 
 
 def test_a_run_that_was_interrupted_need_not_report_the_rest() -> None:
-    told = stream(session(), collected(A, B), *phases(A, "passed"), {"event": "interrupted", "message": "stop"}, *ended(2))
+    told = stream(
+        session(), collected(A, B), *phases(A, "passed"), {"event": "interrupted", "message": "stop"}, *ended(2)
+    )
     reading = read(told, 2, FILES, b"")
     assert reading.whole
     assert outcomes(reading) == {A: Outcome.PASSED}
@@ -105,7 +107,7 @@ def test_a_package_that_cannot_be_collected_breaks_all_below_it() -> None:
 
 
 def test_a_conftest_that_cannot_be_loaded_breaks_every_file() -> None:
-    output = b"ImportError while loading conftest '/srv/case/repo/tests/conftest.py'.\nE   ImportError: cannot import name 'x'\n"
+    output = b"ImportError while loading conftest '/srv/conftest.py'.\nE   ImportError: cannot import name 'x'\n"
     reading = read(stream({"event": "end", "exit": 4}), 4, FILES, output)
     assert reading.whole
     assert reading.broken_files == dict.fromkeys(FILES, "ImportError: cannot import name 'x'")
@@ -119,7 +121,10 @@ def test_a_wrong_invocation_is_a_breach_that_quotes_pytest() -> None:
 
 
 def test_files_below_a_project_folder_are_named_from_the_root() -> None:
-    told = stream(session("/srv/case/repo/packages/box"), collected("tests/test_a.py::test_one", cwd="/srv/case/repo/packages/box"))
+    told = stream(
+        session("/srv/case/repo/packages/box"),
+        collected("tests/test_a.py::test_one", cwd="/srv/case/repo/packages/box"),
+    )
     told += stream(*phases("tests/test_a.py::test_one", "passed"), *ended(0))
     reading = read(told, 0, ("packages/box/tests/test_a.py",), b"")
     assert [test.file for test in reading.tests] == ["packages/box/tests/test_a.py"]
@@ -128,7 +133,8 @@ def test_files_below_a_project_folder_are_named_from_the_root() -> None:
 @pytest.mark.parametrize(
     ("line", "summary"),
     [
-        ("===== 3 failed, 4 passed, 2 errors, 5 subtests passed in 0.10s =====", "3 failed, 4 passed, 2 errors, 5 subtests passed in 0.10s"),
+        ("===== 3 failed, 4 passed, 2 errors, 5 subtests passed in 0.10s =====",
+        "3 failed, 4 passed, 2 errors, 5 subtests passed in 0.10s"),
         ("\x1b[32m=== \x1b[1m1 passed\x1b[0m in 61.02s (0:01:01) ===\x1b[0m", "1 passed in 61.02s (0:01:01)"),
         ("4 passed, 1 pytest-warnings in 0.05 seconds", "4 passed, 1 pytest-warnings in 0.05 seconds"),
         ("=== no tests ran in 0.01s ===", "no tests ran in 0.01s"),
@@ -153,7 +159,11 @@ json_values = st.recursive(
 kinds = st.sampled_from(["session", "broken", "collected", "report", "interrupted", "finish", "end", "deselected"])
 
 
-@given(st.lists(st.fixed_dictionaries({"event": kinds}, optional=dict.fromkeys(["id", "items", "exit", "version"], json_values))))
+@given(
+    st.lists(
+        st.fixed_dictionaries({"event": kinds}, optional=dict.fromkeys(["id", "items", "exit", "version"], json_values))
+    )
+)
 def test_events_with_wrong_fields_are_a_breach_and_never_an_exception(events: list[dict[str, object]]) -> None:
     reading = read(stream(*events), 0, FILES, b"")
     assert reading.whole is (reading.breach == "")

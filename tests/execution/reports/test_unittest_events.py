@@ -57,15 +57,16 @@ def test_a_failing_set_up_of_a_class_is_the_outcome_of_its_tests() -> None:
 
 def test_a_failing_tear_down_of_a_class_spoils_what_passed() -> None:
     told = stream(
-        SESSION, collected(ONE), outcome(ONE, "passed"), stopped(ONE), fixture("tearDownClass (tests.test_box.BoxTest)", "error"),
+        SESSION, collected(ONE), outcome(ONE, "passed"), stopped(ONE),
+        fixture("tearDownClass (tests.test_box.BoxTest)", "error"),
         end(1),
     )  # fmt: skip
     assert [test.outcome for test in read(told, 1, FILES, b"").tests] == [Outcome.ERROR]
 
 
 def test_a_module_that_cannot_be_imported_is_a_broken_file() -> None:
-    broken = {"event": "broken", "name": "tests.test_lid", "message": "ModuleNotFoundError: No module named 'lid'"}
-    told = stream(SESSION, collected(ONE), outcome(ONE, "passed"), stopped(ONE), broken, end(1))
+    broken = {"event": "broken", "argument": 1, "message": "ModuleNotFoundError: No module named 'lid'"}
+    told = stream(SESSION, broken, collected(ONE), outcome(ONE, "passed"), stopped(ONE), end(1))
     reading = read(told, 1, FILES, b"")
     assert reading.whole
     assert reading.broken_files == {"tests/test_lid.py": "ModuleNotFoundError: No module named 'lid'"}
@@ -78,9 +79,18 @@ def test_a_module_that_cannot_be_imported_is_a_broken_file() -> None:
         (stream(SESSION, collected(ONE), end(0)), 0, "no result"),
         (stream(SESSION, collected(ONE), outcome(ONE, "passed"), stopped(ONE), end(0)), 1, "the process with 1"),
         (stream(SESSION, collected(ONE), outcome(TWO, "passed"), end(0)), 0, "not collected"),
-        (stream(SESSION, collected(ONE), outcome(ONE, "passed"), stopped(ONE), outcome(ONE, "passed"), end(0)), 0, "second"),
-        (stream(SESSION, collected(ONE), outcome(ONE, "failed", "error"), stopped(ONE), end(0)), 0, "although a test failed"),
+        (
+            stream(SESSION, collected(ONE), outcome(ONE, "passed"), stopped(ONE), outcome(ONE, "passed"), end(0)),
+            0,
+            "second",
+        ),
+        (
+            stream(SESSION, collected(ONE), outcome(ONE, "failed", "error"), stopped(ONE), end(0)),
+            0,
+            "although a test failed",
+        ),
         (stream(SESSION, end(1)), 1, "before it loaded"),
+        (stream(SESSION, {"event": "broken", "argument": 2, "message": ""}, end(1)), 1, "not asked for"),
         (stream(SESSION, collected(ONE), outcome(ONE, "splendid"), end(0)), 0, "unknown outcome"),
     ],
 )
