@@ -32,7 +32,7 @@ _NETWORK_SETTINGS = (
     "-c", "submodule.recurse=false", "-c", "fetch.recurseSubmodules=false", "-c", "core.pager=cat",
     "-c", "core.alternateRefsCommand=true",
 )  # fmt: skip
-_USER_INFO = re.compile(rb"(?<=://)[^/@\s]+@")
+_USER_INFO = re.compile(rb"(?<=://)[^/\s']+@")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -91,6 +91,8 @@ def locate(folder: Path) -> Located:
     common = _common_dir(git_dir)
     settings = _settings(common)
     object_format = settings.get("extensions.objectformat", "sha1")
+    if any(name.endswith(".partialclonefilter") and value.startswith("tree:") for name, value in settings.items()):
+        raise SourceError(f"{folder} is a clone without trees", "clone it whole, or with --filter=blob:none")
     refs = _reftable_refs(git_dir) if (common / "reftable").is_dir() else _file_refs(common)
     head = (git_dir / "HEAD").read_bytes().strip() if not (common / "reftable").is_dir() else _reftable_head(git_dir)
     if not refs and not _HEX.fullmatch(head):

@@ -248,6 +248,55 @@ def test_a_url_that_is_gone_leaves_nothing_or_falls_back_on_the_cache(
         assert "the copy in the cache is used" in repository.notes[0]
 
 
+def test_an_error_shows_no_password(cache: Path) -> None:
+    with pytest.raises(InfrastructureError) as caught:
+        open_source("https://user:p@ss@127.0.0.1:1/o/n.git", cache)
+
+    assert "ss@" not in str(caught.value)
+    assert "https://127.0.0.1:1/o/n.git" in str(caught.value)
+
+
+def test_a_clone_without_trees_is_refused(tmp_path: Path, built: RepoBuilder, cache: Path) -> None:
+    built.git("config", "uploadpack.allowFilter", "true")
+    git(tmp_path, "clone", "-q", "--bare", "--filter=tree:0", built.path.as_uri(), "treeless.git")
+
+    with pytest.raises(SourceError, match="without trees"):
+        open_source(str(tmp_path / "treeless.git"), cache)
+
+
+def test_a_ref_that_a_clone_does_not_bring_is_fetched_when_asked_for(
+    tmp_path: Path, built: RepoBuilder, cache: Path
+) -> None:
+    git(tmp_path, "clone", "-q", "--bare", built.path.as_uri(), "clone.git")
+    hidden = built.git("commit-tree", "-m", "hidden", "HEAD^{tree}")
+    built.git("update-ref", "refs/pull/1/head", hidden)
+
+    with open_source(str(tmp_path / "clone.git"), cache) as repository:
+        assert repository.fetch_ref("refs/pull/1/head") == hidden
+        assert repository.fetch_ref("refs/pull/2/head") is None
+        assert not repository.reachable_in_plain_clone(hidden)
+
+
+def test_a_shallow_clone_stands_in_for_a_url(tmp_path: Path, built: RepoBuilder, cache: Path) -> None:
+    git(tmp_path, "clone", "-q", "--depth", "1", built.path.as_uri(), "shallow")
+
+    with open_source(str(tmp_path / "shallow"), cache) as repository:
+        repository.plain_clone(tmp_path / "clone", "https://host.example/box")
+
+    assert git(tmp_path / "clone", "rev-parse", "HEAD").decode().strip() == built.head()
+
+
+@pytest.mark.parametrize("name", ['we"ird\nname', '"quoted', "#hash", "sp ace", "caf\udce9"])
+def test_a_repository_may_lie_anywhere(tmp_path: Path, cache: Path, name: str) -> None:
+    repo = RepoBuilder(tmp_path / name)
+    head = repo.commit("Start", {"a": "1\n"})
+
+    for source in (str(repo.path), repo.path.as_uri()):
+        with open_source(source, cache) as repository:
+            assert repository.resolve("HEAD") == head
+            assert repository.tree(head).read(b"a") == b"1\n"
+
+
 def test_several_threads_read_one_repository(opened: Repository) -> None:
     seen: list[bytes | None] = []
 
