@@ -1,6 +1,6 @@
-"""The set-up program of a sandbox: run by itself (``python -I -S inside.py FD``), it imports nothing of ours.
+"""The set-up program of a sandbox, which runs by itself: of ours it needs ``execution.sandboxes.kernel`` alone.
 
-FD holds the plan, a marshalled dict of plain values with paths as bytes (``execution.sandboxes.ground`` describes it).
+``execution.sandboxes.bootstrap`` starts it with a plan: a dict of plain values, with paths as bytes, made by a backend.
 Two ways lead on from it:
 
 - ``stage``: what bubblewrap can't do for itself. Started by root, sources get reachable and the real uid is given up;
@@ -12,87 +12,68 @@ parent, this program and all that it started die with it.
 """
 
 # The rules that are off ask for pathlib, whose import costs more than all that is done here, and warn of starting
-# programs and reading a marshalled plan: the plan comes from the process that starts us.
-# ruff: noqa: PTH102, PTH106, PTH110, PTH120, PTH123, PTH211, S108, S302, S606
+# programs, which is what this is for.
+# ruff: noqa: PTH102, PTH106, PTH110, PTH120, PTH211, S108, S606
 
 from __future__ import annotations
 
-import ctypes
 import errno
-import marshal
 import os
 import select
-import signal
 import stat
-import sys
 from collections.abc import Callable
-from typing import Any, NoReturn
 
-MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC = 1, 2, 4, 8
-MS_REC, MS_PRIVATE, MNT_DETACH = 1 << 14, 1 << 18, 2
-NEW_MOUNTS, NEW_UTS, NEW_IPC, NEW_USER, NEW_PIDS, NEW_NET = (
-    0x20000,
-    0x4000000,
-    0x8000000,
-    0x10000000,
-    0x20000000,
-    1 << 30,
+from execution.sandboxes.kernel import (
+    AMBIENT_RAISE,
+    ATTR_IDMAP,
+    ATTR_NODEV,
+    ATTR_NOEXEC,
+    ATTR_NOSUID,
+    ATTR_RDONLY,
+    DAC_READ_SEARCH,
+    MNT_DETACH,
+    MS_NODEV,
+    MS_NOEXEC,
+    MS_NOSUID,
+    MS_PRIVATE,
+    MS_REC,
+    NEW_IPC,
+    NEW_MOUNTS,
+    NEW_NET,
+    NEW_PIDS,
+    NEW_USER,
+    NEW_UTS,
+    PR_CAP_AMBIENT,
+    PR_CAPBSET_DROP,
+    PR_SET_DUMPABLE,
+    PR_SET_KEEPCAPS,
+    PR_SET_NO_NEW_PRIVS,
+    SetupError,
+    attach,
+    check,
+    die_with,
+    forget_command_line,
+    forget_keys,
+    is_folder,
+    libc,
+    limit,
+    loopback_up,
+    map_ids,
+    mount,
+    open_tree,
+    protect,
+    put,
+    set_attributes,
+    set_capabilities,
+    shell_code,
+    shown,
+    usual_signals,
 )
-AT_EMPTY_PATH, AT_RECURSIVE, OPEN_TREE_CLONE = 0x1000, 0x8000, 1
-ATTR_RDONLY, ATTR_NOSUID, ATTR_NODEV, ATTR_NOEXEC, ATTR_IDMAP = 1, 2, 4, 8, 0x100000
-MOVE_FROM_AND_TO_FD = 0x04 | 0x40
-# These three have the same number on every architecture.
-OPEN_TREE, MOVE_MOUNT, MOUNT_SETATTR = 428, 429, 442
-KEYCTL = {"x86_64": 250, "aarch64": 219, "riscv64": 219, "ppc64le": 271, "s390x": 280}
-PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_KEEPCAPS, PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS = 1, 4, 8, 24, 38
-PR_CAP_AMBIENT, AMBIENT_RAISE, DAC_READ_SEARCH = 47, 2, 2
-LONG = ctypes.c_long
 
-libc = ctypes.CDLL(None, use_errno=True)
-libc.syscall.restype = LONG
-
-
-class SetupError(Exception):
-    """The sandbox can't be set up; the message is the first line that a user sees of it."""
-
-
-def check(what: str, result: int) -> int:
-    """Return the result of a libc call, or raise ``SetupError`` with the reason of the failure."""
-    if result == -1:
-        raise SetupError(f"{what}: {os.strerror(ctypes.get_errno())}")
-    return result
-
-
-def shown(path: bytes) -> str:
-    """A path as it may stand in a message."""
-    return path.decode("utf-8", "backslashreplace")
-
-
-def mount(kind: bytes, target: bytes, flags: int, options: bytes = b"") -> None:
-    """Mount a new file system of a kind at a target."""
-    check(f"mount {shown(kind)} at {shown(target)}", libc.mount(kind, target, kind, flags, options))
-
-
-def set_attributes(fd: int, added: int, *, recursive: bool = True, userns: int = 0) -> None:
-    """Add mount attributes to the mount (or detached tree) that ``fd`` stands for."""
-    attributes = (ctypes.c_uint64 * 4)(added, 0, MS_PRIVATE, userns)
-    flags = AT_EMPTY_PATH | (AT_RECURSIVE if recursive else 0)
-    size = ctypes.c_size_t(ctypes.sizeof(attributes))
-    check("mount_setattr", libc.syscall(LONG(MOUNT_SETATTR), fd, b"", flags, ctypes.byref(attributes), size))
-
-
-def open_tree(source: bytes) -> int:
-    """Return a detached copy of the mounts at a host path, to be attached later with ``attach``."""
-    flags = OPEN_TREE_CLONE | AT_RECURSIVE | os.O_CLOEXEC
-    fd = libc.syscall(LONG(OPEN_TREE), -100, source, ctypes.c_uint(flags))
-    return check(f"open {shown(source)}", fd)
-
-
-def attach(tree: int, place: int) -> None:
-    """Attach a detached tree at the folder or file that ``place`` stands for."""
-    check("move_mount", libc.syscall(LONG(MOVE_MOUNT), tree, b"", place, b"", ctypes.c_uint(MOVE_FROM_AND_TO_FD)))
-    os.close(tree)
-    os.close(place)
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    # Importing typing takes longer than building the sandbox's root; annotations alone need it.
+    from typing import Any, NoReturn
 
 
 class Identity:
@@ -153,37 +134,6 @@ class Identity:
         if keep is not None:
             set_capabilities(1 << keep)
             check("prctl", libc.prctl(PR_CAP_AMBIENT, AMBIENT_RAISE, keep, 0, 0))
-
-
-def set_capabilities(mask: int) -> None:
-    """Have exactly these of the first 32 capabilities: permitted, effective and inheritable."""
-    header = (ctypes.c_uint32 * 2)(0x20080522, 0)
-    check("capset", libc.capset(ctypes.byref(header), ctypes.byref((ctypes.c_uint32 * 6)(mask, mask, mask, 0, 0, 0))))
-
-
-def put(path: bytes, content: bytes, dir_fd: int | None = None) -> None:
-    """Write an existing file of the kernel in one call."""
-    fd = os.open(path, os.O_WRONLY | os.O_CLOEXEC, dir_fd=dir_fd)
-    try:
-        os.write(fd, content)
-    finally:
-        os.close(fd)
-
-
-def die_with(parent_alive: Callable[[], bool]) -> None:
-    """Be killed when the parent ends; end at once if it has ended already."""
-    check("prctl", libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0))
-    if not parent_alive():
-        os._exit(1)
-
-
-def limit(limits: list[tuple[int, int]]) -> None:
-    """Set resource limits (number, value), never above what is allowed to us."""
-    for number, value in limits:
-        now = (ctypes.c_uint64 * 2)()
-        libc.getrlimit(number, ctypes.byref(now))
-        bounded = min(value, now[1])
-        check("setrlimit", libc.setrlimit(number, ctypes.byref((ctypes.c_uint64 * 2)(bounded, bounded))))
 
 
 def place(root: int, target: bytes, *, folder: bool, owner: int | None) -> int:
@@ -325,57 +275,6 @@ class Build:
         protect(b"/")
 
 
-def is_folder(tree: int) -> bool:
-    """Whether a detached tree is a folder, not a file."""
-    return stat.S_ISDIR(os.fstat(tree).st_mode)
-
-
-def protect(path: bytes) -> None:
-    """Make one mount read-only, but not those below it."""
-    fd = os.open(path, os.O_PATH | os.O_CLOEXEC)
-    set_attributes(fd, ATTR_RDONLY | ATTR_NOSUID, recursive=False)
-    os.close(fd)
-
-
-def map_ids(inside: int, uid: int, gid: int) -> None:
-    """Give the user namespace that we have just made one user and one group."""
-    put(b"/proc/self/setgroups", b"deny")
-    put(b"/proc/self/uid_map", b"%d %d 1" % (inside, uid))
-    put(b"/proc/self/gid_map", b"%d %d 1" % (inside, gid))
-
-
-def loopback_up() -> None:
-    """Switch on the loopback interface of the new network namespace."""
-    fd = check("socket", libc.socket(2, 2 | 0x80000, 0))
-    # struct ifreq: a name of 16 bytes, then flags (IFF_UP | IFF_RUNNING).
-    request = ctypes.create_string_buffer(b"lo".ljust(16, b"\0") + (0x41).to_bytes(2, sys.byteorder), 40)
-    check("switch on loopback", libc.ioctl(fd, 0x8914, request))
-    os.close(fd)
-
-
-def forget_keys() -> None:
-    """Leave the caller's session keyring, which may hold credentials."""
-    number = KEYCTL.get(os.uname().machine)
-    if number is not None:
-        libc.syscall(LONG(number), LONG(1), None)
-
-
-def forget_command_line() -> None:
-    """Blank our command line, which names a path of the host and can be read as /proc/1/cmdline."""
-    with open("/proc/self/stat", "rb") as file:
-        fields = file.read().rpartition(b")")[2].split()
-    start, end = int(fields[45]), int(fields[46])
-    if 0 < start < end:
-        ctypes.memset(start, 0, end - start)
-        ctypes.memmove(start, b"init", min(4, end - start))
-
-
-def usual_signals() -> None:
-    """Undo what Python does to signals: what is ignored stays ignored in the programs that we become."""
-    for number in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGINT):
-        signal.signal(number, signal.SIG_DFL)
-
-
 def start_program(plan: dict[str, Any], status: int, *, report: int) -> NoReturn:
     """Become the program: file descriptors, signals, and nothing else of ours."""
     usual_signals()
@@ -393,11 +292,18 @@ def start_program(plan: dict[str, Any], status: int, *, report: int) -> NoReturn
         os.set_inheritable(first, True)
         first += 1
     os.closerange(first, 1 << 20)
-    try:
-        os.execvpe(plan["argv"][0], plan["argv"], plan["env"])
-    except OSError as error:
-        os.write(2, f"{shown(plan['argv'][0])}: {error.strerror}\n".encode())
-        os._exit(127 if error.errno == errno.ENOENT else 126)
+    name, env = plan["argv"][0], plan["env"]
+    # os.execvpe would import from a standard library that is out of sight by now.
+    folders = [b""] if b"/" in name else [folder + b"/" for folder in env[b"PATH"].split(b":")]
+    failure = errno.ENOENT
+    for folder in folders:
+        try:
+            os.execve(folder + name, plan["argv"], env)
+        except OSError as error:
+            if error.errno not in {errno.ENOENT, errno.ENOTDIR}:
+                failure = error.errno or failure
+    os.write(2, f"{shown(name)}: {os.strerror(failure)}\n".encode())
+    os._exit(127 if failure == errno.ENOENT else 126)
 
 
 def run_program(plan: dict[str, Any], identity: Identity, status: int, sysctl: int) -> NoReturn:
@@ -450,12 +356,6 @@ def be_init(plan: dict[str, Any], identity: Identity, status: int, lifeline: int
         ended, code = os.waitpid(-1, 0)
         if ended == child:
             os._exit(shell_code(code))
-
-
-def shell_code(status: int) -> int:
-    """A wait status as shells tell it: 128+N for signal N."""
-    code = os.waitstatus_to_exitcode(status)
-    return code if code >= 0 else 128 - code
 
 
 def namespaces(plan: dict[str, Any], status: int) -> NoReturn:
@@ -518,16 +418,11 @@ def attempt(status: int, step: Callable[[], NoReturn]) -> NoReturn:
     os._exit(1)
 
 
-def main() -> NoReturn:
-    """Read the plan and go."""
-    with open(int(sys.argv[1]), "rb") as file:
-        plan = marshal.load(file)
+def main(plan: dict[str, Any]) -> NoReturn:
+    """Do as the plan says."""
     die_with(lambda: os.getppid() == plan["parent"])
     forget_keys()
     status = plan["status"]
     if plan["way"] == "stage":
         attempt(status, lambda: stage(plan))
     attempt(status, lambda: namespaces(plan, status))
-
-
-main()

@@ -8,21 +8,19 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
-import marshal
 import os
 import re
 import select
 import selectors
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 from casewright.errors import SandboxUnavailableError
 from execution.sandbox import Ended, SandboxOutcome, SandboxRequest
+from execution.sandboxes.bootstrap import command, content
 from execution.sandboxes.launcher import LAUNCHER
 from execution.sandboxes.network import blank, hidden
 from execution.sandboxes.watch import descendants, usage
@@ -36,7 +34,6 @@ LOOK_SECONDS = 0.1
 MEMORY_BY = "rlimit-data and polled"
 # Descriptors of ours are kept out of the way of those that the program is going to have.
 FIRST_FD = 16
-INSIDE = Path(__file__).with_name("inside.py")
 CHILD = re.compile(rb'"child-pid": (\d+)')
 
 
@@ -169,14 +166,12 @@ class _Run:
                     os.fchown(fd, self._launch.uid, self._launch.uid)
         files = {name: self._fds.file(content) for name, content in self._launch.files.items()}
         plan = self._launch.plan(Pipes(status=status_end, report=report_end, hold=hold_end), files)
-        plan_fd = self._fds.file(
-            marshal.dumps({**plan, "parent": os.getpid(), "status": status_end, "report": report_end})
-        )
+        plan_fd = self._fds.file(content({**plan, "parent": os.getpid(), "status": status_end, "report": report_end}))
         passed = [fd for fd in (plan_fd, status_end, report_end, hold_end, *files.values()) if fd >= 0]
 
         def start() -> subprocess.Popen[bytes]:
             return subprocess.Popen(
-                (sys.executable, "-I", "-S", "-X", "utf8", str(INSIDE), str(plan_fd)),
+                command(plan_fd),
                 stdin=subprocess.DEVNULL,
                 stdout=out_end,
                 stderr=out_end,
@@ -189,7 +184,7 @@ class _Run:
         try:
             process = LAUNCHER.start(start)
         except OSError as error:
-            raise SandboxUnavailableError(f"the set-up program {INSIDE.name} can't be started: {error}") from error
+            raise SandboxUnavailableError(f"the set-up program of the sandbox can't be started: {error}") from error
         self._fds.close(out_end, *passed)
         self._streams = {out: self._output.add, status: self._add_status}
         if report >= 0:
