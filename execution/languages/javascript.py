@@ -11,7 +11,7 @@ from typing import Final
 from execution.languages.base import Builder, Check, PlanRequest, Refusal, TreeReader
 from execution.languages.javascript_build import build_environment
 from execution.languages.javascript_check import build_check, recorded_check
-from execution.languages.javascript_installer import Installer, choose_installer, dated, node_refusal
+from execution.languages.javascript_installer import Installer, choose_installer, node_refusal
 from execution.languages.javascript_manifest import (
     Lock,
     Manifest,
@@ -209,9 +209,7 @@ def setup(recipe: Recipe, environment: Environment) -> tuple[str, ...]:
 
     ``Environment.setup`` holds what serves them all; this leaves out what the change at hand does not need.
     """
-    strict = dated(recipe.setting("install"), recipe.date)
-    kept = any(strict in command for command in environment.setup)
-    return setup_commands(recipe, strict if kept else recipe.setting("install_loose"))
+    return setup_commands(recipe, environment.setup)
 
 
 def find_runtime(version: str) -> Runtime | None:

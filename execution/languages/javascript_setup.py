@@ -6,6 +6,7 @@ import json
 import shlex
 from collections.abc import Mapping
 
+from execution.languages.javascript_installer import dated
 from execution.recipe import Recipe
 
 
@@ -21,41 +22,11 @@ def borrowed_files(head: Mapping[str, str], base: Mapping[str, str]) -> Mapping[
     return borrowed
 
 
-def setup_commands(recipe: Recipe, install: str) -> tuple[str, ...]:
-    """Return the commands, to be run by sh at the clone's root.
-
-    Both states use the head's dependencies, so what differs is borrowed from the head for the install and put back.
-    """
-    if not install:
-        return ()
-    directory = recipe.setting("install_directory", ".")
-    step = install if directory == "." else f"(cd {shlex.quote(directory)} && {install})"
-    borrowed: Mapping[str, str] = json.loads(recipe.setting("borrowed", "{}"))
-    if not borrowed:
-        return (step, *_put_back_lock(recipe, install))
-    taken = [path for path, how in borrowed.items() if how != "removed"]
-    known = [path for path, how in borrowed.items() if how != "added"]
-    removed = [path for path, how in borrowed.items() if how == "removed"]
-    added = [path for path, how in borrowed.items() if how == "added"]
-    head = recipe.setting("head_commit")
-    commands = []
-    if taken:
-        commands.append(f"git --literal-pathspecs restore --source={head} --worktree -- {_quoted(taken)}")
-    if removed:
-        commands.append(f"rm -f -- {_quoted(removed)}")
-    commands.append(step)
-    commands += _put_back_lock(recipe, install)
-    if known:
-        commands.append(f"git --literal-pathspecs restore --worktree -- {_quoted(known)}")
-    if added:
-        commands.append(f"rm -f -- {_quoted(added)}")
-    return tuple(commands)
-
-
 def shared_setup(recipe: Recipe, install: str) -> tuple[str, ...]:
     """Return the commands that serve every change of the era, whatever its base has in its manifests.
 
-    The head that the environment is built for is as good a source of the era's manifests as any other.
+    Both states use the head's dependencies, so its manifests are borrowed for the install and put back. The head that
+    the environment is built for is as good a source of the era's manifests as any other.
     """
     files = [path for path, _ in recipe.inputs if path != "install"]
     if not install or not files:
@@ -69,13 +40,31 @@ def shared_setup(recipe: Recipe, install: str) -> tuple[str, ...]:
     )
 
 
-def _put_back_lock(recipe: Recipe, install: str) -> tuple[str, ...]:
-    """A lock file that an install was allowed to rewrite is the repository's again afterwards."""
-    lock = recipe.setting("lock")
-    borrowed: Mapping[str, str] = json.loads(recipe.setting("borrowed", "{}"))
-    if not lock or lock in borrowed or install != recipe.setting("install_loose"):
+def setup_commands(recipe: Recipe, shared: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the commands for one change, from those that serve all: without what the change has no need of."""
+    if not shared:
         return ()
-    return (f"git --literal-pathspecs restore --worktree -- {_quoted([lock])}",)
+    step = shared[1]
+    borrowed: dict[str, str] = json.loads(recipe.setting("borrowed", "{}"))
+    lock = recipe.setting("lock")
+    if lock and dated(recipe.setting("install"), recipe.date) not in step:
+        # An install that was not held to the lock file has rewritten it.
+        borrowed.setdefault(lock, "rewritten")
+    taken = [path for path, how in borrowed.items() if how in {"added", "changed"}]
+    known = [path for path, how in borrowed.items() if how != "added"]
+    removed = [path for path, how in borrowed.items() if how == "removed"]
+    added = [path for path, how in borrowed.items() if how == "added"]
+    commands = [step]
+    if removed:
+        commands.insert(0, f"rm -f -- {_quoted(removed)}")
+    if taken:
+        source = recipe.setting("head_commit")
+        commands.insert(0, f"git --literal-pathspecs restore --source={source} --worktree -- {_quoted(taken)}")
+    if known:
+        commands.append(f"git --literal-pathspecs restore --worktree -- {_quoted(known)}")
+    if added:
+        commands.append(f"rm -f -- {_quoted(added)}")
+    return tuple(commands)
 
 
 def _quoted(paths: list[str]) -> str:

@@ -86,7 +86,7 @@ def test_the_era_of_a_dated_environment_does_not_hold_the_date() -> None:
 def test_a_base_with_another_lock_borrows_the_head_s() -> None:
     recipe = _planned(_VITEST, "a.test.ts", base={**_VITEST, "pnpm-lock.yaml": "lockfileVersion: '9.0'\n"})
     node = recipe.runtime
-    shared = ("npx --yes pnpm@9.15.9 install",)
+    shared = ("git restore", "npx --yes pnpm@9.15.9 install --frozen-lockfile --ignore-scripts", "git clean")
     environment = Environment(folder=Path(), era="", runtime=node, setup=shared, dependencies=())
     commands = javascript.setup(recipe, environment)
     assert commands[0].endswith(f"--source={'a' * 40} --worktree -- pnpm-lock.yaml")

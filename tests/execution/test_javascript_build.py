@@ -12,7 +12,8 @@ import pytest
 from casewright.errors import InfrastructureError
 from execution.languages import javascript
 from execution.languages.base import BuildStep, PlanRequest, Refusal
-from execution.languages.javascript_build import build_environment, telling_lines
+from execution.languages.javascript_build import build_environment
+from execution.languages.javascript_failure import telling_lines
 from execution.recipe import Recipe, Runtime
 from execution.sandbox import Ended, SandboxOutcome
 from tests.support.memory_tree import MemoryTree
@@ -85,6 +86,7 @@ def _recipe(**settings: str) -> Recipe:
         ("npm error code E404\nnpm error 404 Not Found", "environment-failed"),
         ("fatal error: libxml/tree.h: No such file or directory", "needs-system-package"),
         ("gyp ERR! stack Error: not found: make", "needs-system-package"),
+        ("ERR_PNPM_UNSUPPORTED_ENGINE  Unsupported environment", "runtime-unavailable"),
         ("something else", "environment-failed"),
     ],
 )
@@ -118,6 +120,19 @@ def test_a_stale_lock_falls_back_and_says_so(tmp_path: Path) -> None:
     assert builder.commands == ["npm ci", "npm install"]
     assert "ERR_PNPM_OUTDATED_LOCKFILE" in environment.notes[0]
     assert environment.runner_version == "1.2.3"
+
+
+def test_peers_that_npm_refuses_are_let_through(tmp_path: Path) -> None:
+    builder = _Installing(tmp_path / "b", (1, "npm error code ERESOLVE"), (0, ""))
+    environment = build_environment(_recipe(), builder)
+    assert not isinstance(environment, Refusal), environment
+    assert builder.commands == ["npm ci", "npm ci --legacy-peer-deps"]
+
+
+def test_no_way_round_is_tried_twice(tmp_path: Path) -> None:
+    builder = _Builder(tmp_path / "b", *[(1, "npm error code ERESOLVE")] * 9)
+    assert isinstance(build_environment(_recipe(), builder), Refusal)
+    assert builder.commands == ["npm ci", "npm ci --legacy-peer-deps"]
 
 
 def test_a_runner_that_was_not_installed_is_missed(tmp_path: Path) -> None:

@@ -64,7 +64,8 @@ def test_the_head_s_manifests_are_borrowed_and_put_back(clone: tuple[Path, str])
     folder, head = clone
     borrowed = borrowed_files({"package.json": "2", "new.lock": "1"}, {"package.json": "0", ".npmrc": "3"})
     assert borrowed == {".npmrc": "removed", "new.lock": "added", "package.json": "changed"}
-    _run(folder, setup_commands(_recipe(head, borrowed=json.dumps(borrowed)), _INSTALL))
+    recipe = _recipe(head, borrowed=json.dumps(borrowed))
+    _run(folder, setup_commands(recipe, shared_setup(recipe, _INSTALL)))
     assert (folder / "seen.txt").read_text() == "new\nlocked\n"
     assert _git(folder, "status", "--porcelain") == "?? seen.txt"
 
@@ -76,17 +77,20 @@ def test_the_shared_set_up_leaves_the_clone_as_it_was(clone: tuple[Path, str]) -
     assert _git(folder, "status", "--porcelain") == "?? seen.txt"
 
 
+def _for_one_change(used: str, **settings: str) -> tuple[str, ...]:
+    recipe = _recipe("0" * 40, **settings)
+    return setup_commands(recipe, shared_setup(recipe, used))
+
+
 def test_a_set_up_with_nothing_to_borrow_is_the_install_alone() -> None:
-    assert setup_commands(_recipe("0" * 40), _INSTALL) == (_INSTALL,)
-    assert setup_commands(_recipe("0" * 40, install_directory="web app"), "npm ci") == ("(cd 'web app' && npm ci)",)
+    assert _for_one_change(_INSTALL) == (_INSTALL,)
+    assert _for_one_change("npm ci", install="npm ci", install_directory="web app") == ("(cd 'web app' && npm ci)",)
 
 
 def test_a_lock_that_the_install_may_rewrite_is_put_back() -> None:
-    assert setup_commands(_recipe("0" * 40, install_loose=_INSTALL), _INSTALL)[1].endswith(
-        "restore --worktree -- new.lock"
-    )
+    commands = _for_one_change("npm install", install="npm ci")
+    assert commands == ("npm install", "git --literal-pathspecs restore --worktree -- new.lock")
 
 
 def test_without_an_install_there_is_nothing_to_set_up() -> None:
-    assert setup_commands(_recipe("0" * 40), "") == ()
-    assert shared_setup(_recipe("0" * 40), "") == ()
+    assert _for_one_change("") == ()

@@ -1,0 +1,78 @@
+"""What the log of a failed JavaScript install means: a way round it, a reason, or the network. Pure."""
+
+from __future__ import annotations
+
+import re
+from enum import StrEnum
+from typing import Final
+
+_STALE_LOCK: Final = re.compile(
+    rb"ERR_PNPM_OUTDATED_LOCKFILE|ERR_PNPM_FROZEN_LOCKFILE|ERR_PNPM_LOCKFILE_(?:CONFIG_MISMATCH|BREAKING_CHANGE)"
+    rb"|can only install packages when your package\.json and|Your lockfile needs to be updated|YN0028"
+    rb"|lockfile had changes, but lockfile is frozen|is not up[ -]to[ -]date with|Missing: .* from lock file"
+)
+_NOTHING_THEN: Final = re.compile(rb"ETARGET|notarget|ENOVERSIONS|No versions available|with a date before")
+_PEERS: Final = re.compile(rb"\bERESOLVE\b")
+_RUNTIME: Final = re.compile(rb"ERR_PNPM_UNSUPPORTED_ENGINE|code EBADENGINE|The engine \"node\" is incompatible")
+_NETWORK: Final = re.compile(
+    rb"ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ERR_SOCKET_TIMEOUT|ENETUNREACH|EHOSTUNREACH"
+    rb"|socket hang up|network (?:request|timeout|connectivity)|UNABLE_TO_(?:GET|VERIFY)|SELF_SIGNED_CERT"
+    rb"|[Ss]elf[- ]signed certificate|unable to (?:get|verify)|CERT_HAS_EXPIRED"
+    rb"|ERR_PNPM_(?:META_)?FETCH_FAIL|ERR_PNPM_FETCH_(?:5\d\d|403|429)|npm (?:ERR!|error) code E(?:5\d\d|403|429)"
+    rb"|Request failed \"?(?:5\d\d|403|429)|ENOSPC"
+)
+_SYSTEM_PACKAGE: Final = re.compile(
+    rb"gyp ERR! (?:find Python|stack Error: not found: make)|fatal error: \S+\.h: No such file"
+    rb"|Package \S+ was not found in the pkg-config search path|error while loading shared libraries: \S+"
+)
+_TELLING: Final = re.compile(rb"ERR|rror|not found|nsupported|incompatible|EBADENGINE|WARN.*lock")
+
+
+class Failure(StrEnum):
+    """What kind of failure a log shows; where a reason of a refusal has the same name, so has the value."""
+
+    STALE_LOCK = "stale-lock"
+    NOTHING_THEN = "nothing-then"
+    PEERS = "peers"
+    NETWORK = "network"
+    NEEDS_SYSTEM_PACKAGE = "needs-system-package"
+    RUNTIME_UNAVAILABLE = "runtime-unavailable"
+    OTHER = "environment-failed"
+
+
+# In the order in which they are tried: a network that failed explains everything that a log says besides.
+_SIGNS: Final = (
+    (Failure.STALE_LOCK, _STALE_LOCK),
+    (Failure.NETWORK, _NETWORK),
+    (Failure.NOTHING_THEN, _NOTHING_THEN),
+    (Failure.PEERS, _PEERS),
+    (Failure.RUNTIME_UNAVAILABLE, _RUNTIME),
+    (Failure.NEEDS_SYSTEM_PACKAGE, _SYSTEM_PACKAGE),
+)
+
+
+def read_failure(log: bytes) -> Failure:
+    """Return what kind of failure the log of an install shows."""
+    return next((failure for failure, sign in _SIGNS if sign.search(log)), Failure.OTHER)
+
+
+def way_round(failure: Failure, command: str, loose: str) -> str:
+    """Return the command to try after ``command`` failed, or an empty string.
+
+    ``loose`` is the same install without what the lock file or the date asks for (empty when there is none).
+    """
+    match failure:
+        case Failure.STALE_LOCK | Failure.NOTHING_THEN:
+            return loose if loose != command else ""
+        case Failure.PEERS if command.startswith("npm ") and "--legacy-peer-deps" not in command:
+            # Lock files of npm 6 and before hold trees whose peers npm 7 and later refuse.
+            return f"{command} --legacy-peer-deps"
+        case _:
+            return ""
+
+
+def telling_lines(log: bytes, most: int) -> str:
+    """Return the lines of a log that say what went wrong, the first ones if none stands out, as one line of text."""
+    lines = [line.strip() for line in log.splitlines() if line.strip()]
+    telling = [line for line in lines if _TELLING.search(line)] or lines
+    return " | ".join(line[:200].decode("utf-8", "replace") for line in telling[:most]) or "no output"
