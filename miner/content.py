@@ -79,6 +79,13 @@ class PastChanges:
                 return Finding(reason=reason, detail=f"{how} {past.head} ({subject})")
         return Finding()
 
+    def holds(self, change: Change) -> bool:
+        """Say whether a change is one of the walked history."""
+        with self._lock:
+            self._walk()
+            place = self._places.get(change.head)
+            return place is not None and self._changes[place].base == change.base
+
     def _walk(self) -> None:
         if self._walked:
             return
@@ -105,6 +112,18 @@ class PastChanges:
         unknown = [pair for pair in dict.fromkeys(pairs) if pair not in self._patch_ids]
         self._patch_ids.update(zip(unknown, self._repository.patch_ids(unknown), strict=True))
         return [self._patch_ids[pair] for pair in pairs]
+
+
+def past_around(repository: Repository, change: Change, tip: str) -> PastChanges:
+    """Return the history that a single named change is compared with, ``tip`` being the branch that is looked at.
+
+    That is the first-parent line for what lies on it and for merges; for a commit of a side branch it is every commit,
+    so that a cherry-pick is known although no merge's difference shows it.
+    """
+    line = PastChanges(repository, tip)
+    if len(change.parents) > 1 or line.holds(change):
+        return line
+    return PastChanges(repository, tip, all_commits=True)
 
 
 def _shape(entries: Sequence[bytes], *, backwards: bool) -> int:

@@ -8,7 +8,7 @@ import pytest
 
 from casewright.repository import Repository, open_source
 from miner.change import Change, Landing
-from miner.content import ContentScreens, Finding, PastChanges, texts_of
+from miner.content import ContentScreens, Finding, PastChanges, past_around, texts_of
 from miner.history import change_between, change_of
 from miner.parts import split
 from miner.path_rules import PathRules
@@ -118,6 +118,28 @@ def test_a_pick_onto_a_side_branch_repeats_the_main_line(repo: RepoBuilder, cach
 
     assert _finding(repo, cache, picked).reason is Reason.DUPLICATE_CHANGE
     assert _finding(repo, cache, fix) == Finding()
+
+
+def test_a_named_change_is_compared_with_the_line_or_with_every_commit(repo: RepoBuilder, cache: Path) -> None:
+    root = repo.head()
+    fix = repo.commit(SAY, FIX)
+    repo.switch("stable", at=root)
+    picked = repo.cherry_pick(fix)
+    repo.switch("main")
+    repo.merge("stable", strategy="ours")
+    repo.switch("topic", at="main")
+    single = repo.commit("Add one thing more", {"more.py": "x\n", "tests/test_more.py": "x\n"})
+    repo.switch("main")
+    merge = repo.merge("topic")
+
+    with open_source(str(repo.path), cache) as repository:
+        found = {
+            revision: past_around(repository, change, "HEAD").relative(change).reason
+            for revision in (fix, picked, single, merge)
+            for change in (change_of(repository, revision),)
+        }
+
+    assert found == {fix: None, picked: Reason.DUPLICATE_CHANGE, single: None, merge: None}
 
 
 def test_too_many_lines_of_the_rest_part_are_refused(repo: RepoBuilder, cache: Path) -> None:
