@@ -21,12 +21,13 @@ TOOL_OWNED: Final = ("environment", "grading", "verification")
 
 _COMMENTS: Final[Mapping[str, str]] = {
     "schema": "A casewright draft. Edit it by hand: later runs change environment, grading and verification alone,\n"
-    "and keep your comments. `casewright lint` says what is missing, `casewright review` that you have read it.",
+    "and keep your comments. `casewright lint` says what is missing.",
     "case_version": "Raise it when the meaning of the case changes.",
     "category": "Any word that sorts your cases.",
     "task": "What the candidate reads. Say what should happen and when it is resolved; don't say where in the code.",
     "environment": "From here down to size all is written by casewright: what a stranger runs, and what was seen.",
-    "review": "`auto` until a person has read the task: `casewright review CASE --by NAME`.",
+    "review": "When you have read the task: state verified, by, date (YYYY-MM-DD), and the task_digest that `casewright cut`\n"
+    "tells. It lapses when the task changes.",
 }
 
 

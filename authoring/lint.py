@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from authoring.case import UNCATEGORISED, Case
-from authoring.statement import LEAST_WORDS, word_count
+from miner.statable import FEWEST_WORDS, word_count
 
 
 class Severity(StrEnum):
@@ -101,7 +101,7 @@ def _findings(case: Case) -> Iterator[Finding]:
 
 def _emptiness(task: str) -> Iterator[Finding]:
     words = word_count(task)
-    if words >= LEAST_WORDS:
+    if words >= FEWEST_WORDS:
         return
     code = Code.TOO_SHORT if words else Code.EMPTY
     yield Finding(

@@ -1,7 +1,7 @@
 """The task text, drafted from what people wrote of a change: commit messages, later pull requests and issues.
 
 What is of the forge and not of the task goes out: trailers, issue and commit numbers, links, merge formulas, the type
-before a conventional title. A text that says nothing afterwards can't be a task: the change is ``not-statable``.
+before a conventional title. Whether texts say enough for a task is decided before, by ``miner.statable``.
 """
 
 from __future__ import annotations
@@ -9,10 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Final
-
-# Fewer words than this, besides version numbers and formulas, are no task.
-LEAST_WORDS: Final = 4
 
 _TRAILER = re.compile(
     r"(?:[a-z]+(?:-[a-z]+)*-by|cc|change-id|reviewed-on|differential revision|cherry-picked-from)\s*:\s*\S.*|"
@@ -48,12 +44,7 @@ _CONVENTIONAL = re.compile(
     re.IGNORECASE,
 )
 _SIGN = re.compile(r"^:[a-z0-9_+-]+:\s*")
-_BUMP = re.compile(r"(?:bump|release|version|prepare(?: for)?|update changelog|changelog)\b", re.IGNORECASE)
-_VERSION = re.compile(r"v?\d+(?:[.\-_]\w+)*\+?", re.IGNORECASE)
 _WORD = re.compile(r"[^\W_]+(?:['\u2019._/-][^\W_]+)*")
-_PART = re.compile(r"[^\W\d_]+?(?=[A-Z][a-z]|[\W\d_]|(?<=[a-z])[A-Z]|$)")
-_IDEOGRAPH = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]")
-_IDEOGRAPHS = re.compile(_IDEOGRAPH.pattern + "+")
 _SENTENCE_END = re.compile(r"[.!?:](?:\s|$)|\n\s*\n|\n\s*[-*]\s")
 
 
@@ -103,15 +94,6 @@ def draft_statement(texts: Iterable[SourceText]) -> Statement:
             text_from.append((text.source, sum(sentence_count(paragraph) for paragraph in kept)))
     task = "\n\n".join(parts)
     return Statement(task=f"{task}\n" if task else "", text_from=tuple(text_from))
-
-
-def statable(texts: Iterable[str]) -> bool:
-    """Whether the texts together, as people wrote them, hold enough to state a task.
-
-    Version numbers and the formulas of merges and reverts don't count, nor what ``cleaned`` takes out. A conventional
-    type counts (``fix`` says what is wanted), and a name such as ``joinURL`` is as many words as it is made of.
-    """
-    return sum(word_count(cleaned(text)) for text in texts) >= LEAST_WORDS
 
 
 def cleaned(text: str) -> str:
@@ -183,18 +165,3 @@ def _title(line: str) -> str:
     if typed == line[len(mark) :]:
         return line
     return mark + typed[:1].upper() + typed[1:] if typed[:2].isalpha() else mark + typed
-
-
-def word_count(text: str) -> int:
-    """Return how many words a text has, besides version numbers and the formulas around them.
-
-    Where words are not divided by blanks (Chinese, Japanese), two characters are taken for a word.
-    """
-    count = 0
-    for line in text.split("\n"):
-        words = [part for word in _WORD.findall(line) if not _VERSION.fullmatch(word) for part in _PART.findall(word)]
-        # "Bump version to 1.2" is a formula around a number.
-        if _BUMP.match(line.strip()) and len(words) <= LEAST_WORDS:
-            continue
-        count += len(words) + len(_IDEOGRAPH.findall(line)) // 2 - len(_IDEOGRAPHS.findall(line))
-    return count

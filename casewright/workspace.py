@@ -126,8 +126,8 @@ def _first_configuration(folder_name: str) -> str:
     slug = "-".join("".join(c if c.isascii() and c.isalnum() else " " for c in folder_name.lower()).split())
     identity: dict[str, object] = {
         "id": slug or "library",
-        "title": "{cases} cases from {repositories} repositories",
-        "description": "Cases for coding agents, mined from public history.",
+        "title": "Benchmark cases for coding agents",
+        "description": "Mined from public history. Cases: {cases}; repositories: {repositories}.",
         "url": None,
         "licence": None,
         "maintainers": [],
@@ -163,6 +163,6 @@ What to do next:
    can be proved.
 2. `casewright funnel` shows what became of every change, with the reasons.
 3. Read the drafts in `cases/`: make each task say what should happen, not where; `casewright lint` helps.
-4. `casewright review CASE` records that a person has read it.
+4. Say in the `review` part of a draft that you have read it; `casewright cut` tells the digest that goes there.
 5. `casewright cut` releases the next version of the library, and `casewright check FILE` proves that it is whole.
 """

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from authoring.statement import SourceText, cleaned, decode_message, draft_statement, statable
+from authoring.statement import SourceText, cleaned, decode_message, draft_statement
 
 
 def drafted(text: str) -> str:
@@ -70,34 +70,6 @@ def test_each_text_says_what_the_others_did_not() -> None:
     )
     assert statement.task == "Keep the order\n\nIt was lost. It must stay.\n\nWith an example.\n"
     assert statement.text_from == (("commit message", 3), ("pull request", 1))
-
-
-@pytest.mark.parametrize(
-    ("texts", "right"),
-    [
-        (["fix"], False),
-        (["wip (#123)"], False),
-        (["Release v7.0.3."], False),
-        (["Bump version to 1.2.3"], False),
-        (["v1.2.3"], False),
-        (["Merge branch 'a' of https://example.org/x/y into main"], False),
-        (["Merge pull request #1 from owner/a-branch-of-many-words"], False),
-        (['Revert "Multiply numbers, do not add them"'], False),
-        (["Minor cleanups."], False),
-        (["Update", "the docs"], False),
-        (["Keep", "the old order"], True),
-        (["Strip all ANSI sequences"], True),
-        (["feat: `joinRelativeURL` (#220)"], True),
-        (["feat: add `filterQuery` utility (#287)"], True),
-        (["tags: add interpreter_abi (#611)"], True),
-        (["Исправить порядок аргументов команды"], True),
-        (["修正参数的顺序"], False),
-        (["修正命令行参数的顺序"], True),
-        (["Merge commit messages into one list"], True),
-    ],
-)
-def test_a_change_is_statable_from_four_words_on(texts: list[str], right: bool) -> None:
-    assert statable(texts) is right
 
 
 def test_messages_are_decoded_by_their_own_encoding() -> None:
