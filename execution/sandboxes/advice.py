@@ -15,8 +15,8 @@ from pathlib import Path
 
 from execution.sandboxes import SANDBOXES
 
-# mount_setattr(2), which makes a whole tree of mounts read-only at once.
-LEAST_KERNEL = (5, 12)
+# pidfd_open(2) for both; mount_setattr(2), which makes a whole tree of mounts read-only at once, for our own.
+LEAST_KERNELS = {"bubblewrap": (5, 3), "unshare": (5, 12)}
 INSTALL = "apt install bubblewrap (or dnf, zypper, pacman, apk: the package is called bubblewrap)"
 
 
@@ -82,6 +82,7 @@ def _obstacles(name: str, why: str, here: Machine) -> Iterator[tuple[bool, str, 
         "kernel.unprivileged_userns_clone is 0",
         "sysctl -w kernel.unprivileged_userns_clone=1",
     )
+    least = LEAST_KERNELS[name]
     restriction = "kernel.apparmor_restrict_unprivileged_userns"
     yield (
         bool(here.apparmor_restricts),
@@ -95,8 +96,8 @@ def _obstacles(name: str, why: str, here: Machine) -> Iterator[tuple[bool, str, 
         f"start it with {' '.join(f'--security-opt {option}' for option in options)}, or run casewright outside of it",
     )
     yield (
-        here.kernel < LEAST_KERNEL and (name == "unshare" or here.root),
-        f"the kernel {here.kernel[0]}.{here.kernel[1]} is older than {LEAST_KERNEL[0]}.{LEAST_KERNEL[1]}",
+        here.kernel < least,
+        f"the kernel {here.kernel[0]}.{here.kernel[1]} is older than {least[0]}.{least[1]}",
         "boot a newer kernel",
     )
     yield here.seccomp, f"a seccomp filter is in force: {why}", "start casewright from a session without that filter"

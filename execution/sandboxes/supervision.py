@@ -298,14 +298,14 @@ class _Run:
                 os.kill(pid, signal.SIGKILL)
         outside = os.pidfd_open(self._process.pid)
         try:
-            select.select([outside], [], [], LAST_WORDS_SECONDS)
+            _wait_for_end(outside)
             signal.pidfd_send_signal(outside, signal.SIGKILL)
         except ProcessLookupError:
             pass
         finally:
             os.close(outside)
         if self._init_pidfd >= 0:
-            select.select([self._init_pidfd], [], [], LAST_WORDS_SECONDS)
+            _wait_for_end(self._init_pidfd)
 
     def _reap(self) -> tuple[int, int]:
         """Return the exit code (-N when signal N hit the outer process) and the kilobytes of the largest process."""
@@ -327,3 +327,10 @@ class _Run:
         if b"No space left" in self._output.content():
             return f"raise the limit disk_mb, now {self._launch.request.limits.disk_mb}"
         return "run `casewright doctor`"
+
+
+def _wait_for_end(pidfd: int) -> None:
+    """Wait a few seconds for the process of a pidfd to end. Not select(2): it knows no descriptor above 1023."""
+    poll = select.poll()
+    poll.register(pidfd, select.POLLIN)
+    poll.poll(LAST_WORDS_SECONDS * 1000)

@@ -16,6 +16,9 @@ def why_not(run: Callable[[SandboxRequest], SandboxOutcome]) -> str | None:
         outcome = run(TRIAL)
     except SandboxUnavailableError as error:
         return error.message
+    except OSError as error:
+        # An old kernel that lacks a call which all of this is built on.
+        return f"the kernel refused: {error}"
     if outcome.exit_code != 0:
         last = outcome.output.decode("utf-8", "replace").strip().rpartition("\n")[2]
         return f"a trial run ended with {outcome.exit_code}: {last}"

@@ -561,6 +561,22 @@ class TestEnds:
         assert (outcome.ended, outcome.exit_code) == (Ended.EXITED, 127)
         assert "no-such-program" in text(outcome)
 
+    def test_the_callers_umask_closes_nothing(self, sandbox: Sandbox, place: Path) -> None:
+        (place / "data").mkdir()
+        (place / "data" / "x").write_text("seen")
+        before = os.umask(0o077)
+        try:
+            outcome = shell(
+                sandbox,
+                "cat x /opt/deep/er/x; touch new; stat -c %a new",
+                cwd=TREE_DIR,
+                copies=(Copy(source=place / "data", target=TREE_DIR),),
+                mounts=(Mount(source=place / "data", target="/opt/deep/er"),),
+            )
+        finally:
+            os.umask(before)
+        assert text(outcome) == "seenseen644\n"
+
     def test_signals_have_their_usual_meaning(self, sandbox: Sandbox) -> None:
         outcome = shell(sandbox, "grep -E 'SigBlk|SigIgn' /proc/self/status; yes | head -n 1; umask")
         assert text(outcome).split() == ["SigBlk:", "0" * 16, "SigIgn:", "0" * 16, "y", "0022"]
