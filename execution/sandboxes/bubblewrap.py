@@ -19,7 +19,15 @@ from casewright.errors import SandboxUnavailableError
 from casewright.process import CommandRequest, run
 from execution.sandbox import CASE_DIR, Mount, SandboxOutcome, SandboxRequest, Scratch
 from execution.sandboxes.copying import PlannedCopy, copy_command, plan_copies, quoted
-from execution.sandboxes.ground import ground, is_below, private_scratches, program_environment, resource_limits, size
+from execution.sandboxes.ground import (
+    ground,
+    is_below,
+    private_scratches,
+    program_environment,
+    resource_limits,
+    shared_pages,
+    size,
+)
 from execution.sandboxes.identity import hand_over_once, real_uid
 from execution.sandboxes.supervision import Launch, Pipes, supervise
 from execution.sandboxes.system import HOME, HOSTNAME, INNER_UID, account_files, resolver, system
@@ -128,6 +136,7 @@ def _run(request: SandboxRequest) -> SandboxOutcome:
             "tmpfs": sources.rooms,
             "stage_dir": STAGE_DIR.encode(),
             "limits": resource_limits(request.limits),
+            "shared_pages": shared_pages(request.limits),
             "descriptors": [
                 (pipes.report, 3),
                 (pipes.status, STATUS_FD),
@@ -147,7 +156,10 @@ def _run(request: SandboxRequest) -> SandboxOutcome:
 
 def _namespaces(request: SandboxRequest) -> Iterable[bytes]:
     uid = b"%d" % INNER_UID
-    yield from (b"--unshare-user", b"--unshare-pid", b"--unshare-ipc", b"--unshare-uts")
+    yield from (b"--unshare-user", b"--unshare-pid", b"--unshare-uts")
+    if real_uid() is None:
+        # Root's stage makes the IPC namespace, since only root can bound what is in it.
+        yield b"--unshare-ipc"
     if not request.network:
         yield b"--unshare-net"
     yield from (b"--uid", uid, b"--gid", uid, b"--hostname", HOSTNAME.encode())

@@ -79,6 +79,11 @@ def program_environment(env: Mapping[str, str]) -> dict[bytes, bytes]:
     return {os.fsencode(name): os.fsencode(value) for name, value in {**defaults, **env}.items()}
 
 
+def shared_pages(limits: Limits) -> int:
+    """Return how many pages of System V shared memory a run may have: as much as it may have of memory."""
+    return limits.memory_mb * MEGABYTE // resource.getpagesize()
+
+
 def resource_limits(limits: Limits) -> list[tuple[int, int]]:
     """Return the limits of each process as (number, value).
 

@@ -50,6 +50,7 @@ from execution.sandboxes.kernel import (
     PR_SET_NO_NEW_PRIVS,
     SetupError,
     attach,
+    bound_shared_memory,
     check,
     die_with,
     forget_command_line,
@@ -336,6 +337,8 @@ def be_init(plan: dict[str, Any], identity: Identity, status: int, lifeline: int
     if not plan["network"]:
         loopback_up()
     check("sethostname", libc.sethostname(plan["hostname"], len(plan["hostname"])))
+    if identity.uid is not None:
+        bound_shared_memory(plan["shared_pages"])
     build = Build(plan, identity)
     build.pivot()
     sysctl = os.open("/proc/sys", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -379,7 +382,8 @@ def stage(plan: dict[str, Any]) -> NoReturn:
     """Prepare what bubblewrap can't, and become bubblewrap."""
     identity = Identity(plan)
     if identity.uid is not None:
-        check("unshare the mount namespace", libc.unshare(NEW_MOUNTS))
+        check("unshare", libc.unshare(NEW_MOUNTS | NEW_IPC))
+        bound_shared_memory(plan["shared_pages"])
         check("mount", libc.mount(b"none", b"/", None, MS_REC | MS_PRIVATE, None))
         trees = [(target, identity.source(source, writable=writable)) for source, target, writable in plan["sources"]]
         mount(b"tmpfs", plan["stage_dir"], MS_NOSUID | MS_NODEV, b"size=1m,nr_inodes=4096,mode=755")

@@ -17,6 +17,7 @@ from execution.sandboxes.ground import (
     private_scratches,
     program_environment,
     resource_limits,
+    shared_pages,
     size,
 )
 from execution.sandboxes.identity import hand_over_once, real_uid
@@ -87,6 +88,7 @@ def _plan(request: SandboxRequest, uid: int | None) -> Mapping[str, object]:
         ],
         "then": [_entry(entry) for entry in layout.after],
         "limits": resource_limits(request.limits),
+        "shared_pages": shared_pages(request.limits),
         "process_limit": [(resource.RLIMIT_NPROC, request.limits.processes)],
         "cwd": os.fsencode(request.cwd),
         "argv": [os.fsencode(word) for word in request.argv],

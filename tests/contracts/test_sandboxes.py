@@ -714,6 +714,20 @@ class TestUse:
         )
         assert "No space left" in text(outcome)
 
+    def test_shared_memory_of_system_v_is_private_and_bounded(self, sandbox: Sandbox) -> None:
+        program = """
+import ctypes
+libc = ctypes.CDLL(None, use_errno=True)
+got = 0
+while got < 12 and libc.shmget(0, ctypes.c_size_t(100 << 20), 0o1600) >= 0:
+    got += 1
+print(got, len(open("/proc/sysvipc/shm").readlines()) - 1)
+"""
+        got, seen = text(python(sandbox, program, limits=Limits(seconds=60, memory_mb=512, disk_mb=16))).split()
+        assert got == seen
+        # An ordinary user can't set the bound of an IPC namespace.
+        assert int(got) == (5 if os.getuid() == 0 else 12)
+
     def test_a_fork_bomb_is_bounded_by_each_sandbox_itself(self, sandbox: Sandbox) -> None:
         program = """
 import os, sys, time
