@@ -29,6 +29,7 @@ _NUMBER = re.compile(
 )
 _LINK = re.compile(r"\[([^\]\n]*)\]\(\s*https?://[^)\s]*\s*\)|<https?://[^>\s]*>|\bhttps?://[^\s<>)\]]+")
 _OBJECT_ID = re.compile(r"\b(?=[0-9a-f]*[0-9])(?=[0-9a-f]*[a-f])[0-9a-f]{7,64}\b")
+_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u2060\ufeff\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 _MERGE = re.compile(
     r"merge (?:pull request|pr|mr|merge request) \S+.*|merge (?:remote-tracking )?(?:branch(?:es)?|tag|commit) ['\"].*|"
@@ -101,7 +102,7 @@ def cleaned(text: str) -> str:
     unified = _CONTROL.sub(
         "", text.replace("\r\n", "\n").replace("\r", "\n").replace("\u2028", "\n").replace("\u2029", "\n")
     )
-    lines = _without_trailers(unified.split("\n"))
+    lines = _without_trailers(_COMMENT.sub("", unified).split("\n"))
     kept: list[str] = []
     for line in lines:
         bare = line.strip()

@@ -321,7 +321,7 @@ def _styled(value: Any) -> Any:
 
 # Words that YAML 1.1 or 1.2 reads as something else than text, in any case of letters.
 _AMBIGUOUS = frozenset({"y", "yes", "n", "no", "on", "off", "true", "false", "null", "nan", "inf"})
-_PLAIN = re.compile(r"[A-Za-z_/][^\n]*")
+_PLAIN = re.compile(r"(?:\.{1,2}/|[A-Za-z_/])[^\n]*")
 _HEX = re.compile(r"[0-9a-f]{7,}")
 
 

@@ -196,7 +196,7 @@ def _problems(draft: Draft, options: CutOptions) -> Iterator[str]:
     if case.source.licence is None and not options.allow_unlicensed:
         yield f"the licence of {case.repository_id} is not known; set source.licence, or --allow-unlicensed"
     if not _PUBLIC_URL.fullmatch(case.repository_url):
-        yield f"repository_url: {case.repository_url} is no address that a stranger can clone; set `url` for it"
+        yield f"repository_url: {case.repository_url} is no public address; set one and verify the case again"
     fault = unrepresentable(draft.plain)
     if fault:
         yield fault

@@ -36,6 +36,7 @@ def drafted(text: str) -> str:
         ("Merge pull request #1 from x/y\n\nKeep the order of options\n", "Keep the order of options\n"),
         ("Merge branch 'x' into 'main'\n\nKeep the order\n\nSee merge request a/b!12\n", "Keep the order\n"),
         ("Merge branch 'stable'", ""),
+        ("Keep it\n\n<!-- describe\nyour change -->\n\nAnd that.\n", "Keep it\n\nAnd that.\n"),
         ("Merge arrays\n\nThey were replaced.", "Merge arrays\n\nThey were replaced.\n"),
         ("Merge branch coverage into the report", "Merge branch coverage into the report\n"),
         ("Revert to the old default\n", "Revert to the old default\n"),

@@ -177,6 +177,18 @@ def test_a_case_from_the_future_is_refused_clearly() -> None:
     assert "use a later casewright" in fault
 
 
+def test_a_library_of_the_past_is_still_whole() -> None:
+    # Written once; its digests are also jq's, over `.cases` and over `del(.cases,.header_digest)`.
+    report = check_file(Path(__file__).parent / "data" / "ours-v1.json")
+    assert report.faults == ()
+    assert report.document is not None
+    digests = [report.document[key].removeprefix("sha256:") for key in ("entries_digest", "header_digest")]
+    assert digests == [
+        "104519e83c403f5a77d67e7e5c1966ef742afb59f41bb1d07e4cf097d2dca716",
+        "6b0a00d8a5e09143690ef1882f166c9ba974680d6eda5ead6c628efccf905e90",
+    ]
+
+
 @pytest.mark.parametrize("data", [b"", b"[]", b"1", b"{}", b'{"schema":"casewright.case/v1"}', b"\xff", b"[" * 5000])
 def test_what_is_no_library_is_told_without_a_traceback(data: bytes) -> None:
     report = check_library(data, "x.json")

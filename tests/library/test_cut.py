@@ -106,8 +106,8 @@ def test_a_changed_draft_is_the_next_version_and_the_old_file_stays(tmp_path: Pa
         ),
         (without(plain_case(), "verification", reproduced=False), "was not reproduced", None),
         (plain_case(task="Short.\n"), "the task has 1 words", None),
-        (plain_case(repository_url="/home/somebody/ledger"), "no address that a stranger can clone", None),
-        (plain_case(repository_url="file:///home/somebody/ledger"), "no address that a stranger can clone", None),
+        (plain_case(repository_url="/home/somebody/ledger"), "is no public address", None),
+        (plain_case(repository_url="file:///home/somebody/ledger"), "is no public address", None),
     ],
 )
 def test_an_unready_draft_means_that_nothing_is_written(
