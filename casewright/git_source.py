@@ -44,6 +44,13 @@ class Located:
     promisor: str
     shallow: bytes = field(default=b"")
 
+    @property
+    def head_commit(self) -> str:
+        """The commit that HEAD leads to, or an empty text where it leads to a branch without one."""
+        if _HEX.fullmatch(self.head):
+            return self.head.decode("ascii")
+        return self.refs.get(self.head.removeprefix(b"ref:").strip(), "")
+
 
 def is_url(source: str) -> bool:
     """Say whether a source is a clone url (``scheme://…`` or ``host:path``) and not a folder of this machine."""

@@ -108,6 +108,8 @@ class Repository:
 
         Raises ``UsageError`` naming what is unknown, ``SourceError`` when HEAD leads to a branch without a commit.
         """
+        if revision == "HEAD" and (tip := self._located.head_commit):
+            return tip
         for name in (revision, f"refs/remotes/origin/{revision}"):
             outcome = self._git.attempt("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
             if outcome.code == 0:
