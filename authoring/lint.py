@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from authoring.case import UNCATEGORISED, Case
-from miner.statable import FEWEST_WORDS, word_count
+from miner.statable import statable
 
 
 class Severity(StrEnum):
@@ -100,18 +100,17 @@ def _findings(case: Case) -> Iterator[Finding]:
 
 
 def _emptiness(task: str) -> Iterator[Finding]:
-    words = word_count(task)
-    if words >= FEWEST_WORDS:
+    if statable([task]):
         return
-    code = Code.TOO_SHORT if words else Code.EMPTY
+    empty = not any(letter.isalnum() for letter in task)
     yield Finding(
-        code=code,
+        code=Code.EMPTY if empty else Code.TOO_SHORT,
         severity=Severity.ERROR,
         field="task",
         start=0,
         end=len(task),
         text=task,
-        message=f"the task has {words} words" if words else "the task is empty",
+        message="the task is empty" if empty else "the task says too little to be a task",
         suggestion="say what should happen and when it is resolved",
     )
 

@@ -105,7 +105,7 @@ def test_a_changed_draft_is_the_next_version_and_the_old_file_stays(tmp_path: Pa
             CutOptions(include_exit_code=True),
         ),
         (without(plain_case(), "verification", reproduced=False), "was not reproduced", None),
-        (plain_case(task="Short.\n"), "the task has 1 words", None),
+        (plain_case(task="Short.\n"), "says too little", None),
         (plain_case(repository_url="/home/somebody/ledger"), "is no public address", None),
         (plain_case(repository_url="file:///home/somebody/ledger"), "is no public address", None),
     ],
