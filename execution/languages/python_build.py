@@ -24,7 +24,7 @@ from execution.languages.base import Builder, BuildStep, Refusal
 from execution.languages.python_failure import failure
 from execution.languages.python_interpreters import FIRST_RELEASES
 from execution.languages.python_lock import Locked, hashed_list, merge, read_pylock
-from execution.languages.python_requirements import Needs
+from execution.languages.python_requirements import Needs, distribution_names
 from execution.recipe import Environment, Recipe, Runtime
 from execution.sandbox import CACHE_DIR, ENVIRONMENT_DIR, RUNTIME_DIR, TREE_DIR, Mount, SandboxOutcome
 
@@ -33,6 +33,18 @@ INPUTS = "/opt/casewright-inputs"
 WORK = f"{ENVIRONMENT_DIR}/.casewright"
 PYTHON = f"{ENVIRONMENT_DIR}/bin/python"
 RUNNER_MARK = "casewright-runner="
+ASKED_MARK = "casewright-asked="
+# Run inside by the environment's interpreter, in the project's folder, as PEP 517 prescribes.
+_ASK_BACKEND = f"""
+import functools, importlib, json, sys
+name, *paths = sys.argv[1:]
+sys.path[:1] = paths
+module, _, attribute = name.partition(":")
+backend = functools.reduce(getattr, filter(None, attribute.split(".")), importlib.import_module(module))
+ask = getattr(backend, "get_requires_for_build_editable", None) or getattr(backend, "get_requires_for_build_wheel",
+list)
+print("\\n{ASKED_MARK}" + json.dumps(list(ask())))
+"""
 
 # The first day on which every usual back-end could install a project in place (PEP 660).
 EDITABLE_SINCE = datetime(2022, 10, 1, tzinfo=UTC)
@@ -43,6 +55,9 @@ _BUILD_TOOLS = (
     "setuptools", "wheel", "hatchling", "hatch-vcs", "editables", "pathspec", "trove-classifiers", "flit-core", "flit",
     "poetry-core", "pdm-backend", "pdm-pep517", "setuptools-scm", "meson-python", "scikit-build-core", "maturin", "pip",
 )  # fmt: skip
+# Distributions whose old releases were published anew at a later day: to a date before it they do not exist, and the
+# resolver would go back to what never needed them (pytest 3 instead of 5).
+_REPUBLISHED = {"atomicwrites": datetime(2022, 7, 9, tzinfo=UTC)}
 
 
 class _StepRefusedError(Exception):
@@ -144,6 +159,10 @@ def build(recipe: Recipe, builder: Builder) -> Environment | Refusal:
         work.run("make the working folder", f"mkdir -p {WORK}")
         locked = _resolve(work)
         isolated = _install(work, locked)
+        asked = _asked_by_backend(work, locked)
+        if asked:
+            locked = _resolve(work, asked)
+            isolated = _install(work, locked)
         _install_project(work)
         runner = _check_runner(work)
     except _StepRefusedError as refused:
@@ -161,9 +180,9 @@ def build(recipe: Recipe, builder: Builder) -> Environment | Refusal:
     )
 
 
-def _resolve(work: _Work) -> tuple[Locked, ...]:
+def _resolve(work: _Work, asked: tuple[str, ...] = ()) -> tuple[Locked, ...]:
     """Resolve to exact versions with hashes; once more, with build tools, if something has to be built."""
-    build_lines = (*work.needs.build, *_newer_pip(work))
+    build_lines = (*work.needs.build, *_newer_pip(work), *asked)
     locked = _resolve_once(work, build_lines)
     if any(not one.built for one in locked) and not {"setuptools", "wheel"} <= {one.name for one in locked}:
         locked = _resolve_once(work, (*build_lines, "setuptools", "wheel"))
@@ -253,6 +272,9 @@ def _date_options(recipe: Recipe) -> list[str]:
     words = ["--exclude-newer", _stamp(date)]
     if tools_date > date:
         words += [word for tool in _BUILD_TOOLS for word in ("--exclude-newer-package", f"{tool}={_stamp(tools_date)}")]
+    for name, republished in _REPUBLISHED.items():
+        if republished > date:
+            words += ["--exclude-newer-package", f"{name}={_stamp(republished)}"]
     return words
 
 
@@ -288,6 +310,24 @@ def _install_project(work: _Work) -> None:
         "install the project",
         f"{PYTHON} -m pip install -q --no-index --no-deps --no-build-isolation -e {_project(work.recipe)}",
     )
+
+
+def _asked_by_backend(work: _Work, locked: tuple[Locked, ...]) -> tuple[str, ...]:
+    """Return what the build back-end asks for besides the list; it is asked because nothing else writes it down."""
+    needs = work.needs
+    if not needs.backend:
+        return ()
+    script = work.give("asked.py", (_ASK_BACKEND,))
+    folder = shlex.quote(str(Path(TREE_DIR) / work.recipe.directory))
+    words = [PYTHON, script, shlex.quote(needs.backend), *(shlex.quote(path) for path in needs.backend_path)]
+    outcome = work.attempt(f"cd {folder} && {' '.join(words)}", network=False)
+    found = re.search(rf"^{ASKED_MARK}(.+)$", outcome.output.decode("utf-8", "replace"), re.MULTILINE)
+    if outcome.exit_code != 0 or not found:
+        # The installation that follows fails for the same reason and says it better.
+        return ()
+    here = {one.name for one in locked}
+    lines = tuple(str(line) for line in json.loads(found.group(1)))
+    return lines if distribution_names(lines) - here else ()
 
 
 def _project(recipe: Recipe) -> str:

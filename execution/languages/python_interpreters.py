@@ -26,7 +26,9 @@ from execution.languages.base import Refusal
 from execution.recipe import Runtime
 
 PROBE_SECONDS = 30
-SECONDS_OF_A_YEAR = 365 * 24 * 3600
+# A season after its first release a minor version has wheels of what tests need, and projects test on it: a suite of
+# early 2023 skips what it holds for 3.11 when it is run on 3.10.
+SETTLED_AFTER = 90 * 24 * 3600
 # The stand-alone reporters need 3.6, and uv resolves for nothing older.
 OLDEST = (3, 6)
 
@@ -131,9 +133,8 @@ def choose(available: Iterable[Runtime], wishes: Wishes, date: int) -> tuple[Run
     """Choose an interpreter for a date (seconds, UTC) and say why in one sentence.
 
     The user's choice goes first, then ``.python-version`` where it names something that is here; then, within the
-    bounds of
-    ``requires-python`` and the classifiers, the newest minor version that had been out for a year at the date: by then
-    the dependencies had wheels for it. A version that ends in ``.0`` gives way to an older minor that has had fixes.
+    bounds of ``requires-python`` and the classifiers, the newest minor version that had been out for a season at the
+    date. A version that ends in ``.0`` gives way to an older minor that has had fixes.
     """
     runtimes = sorted(available, key=lambda runtime: Version(runtime.version), reverse=True)
     if wishes.asked:
@@ -153,12 +154,12 @@ def choose(available: Iterable[Runtime], wishes: Wishes, date: int) -> tuple[Run
             if _names(pin, runtime.version):
                 return runtime, f"Python {runtime.version}, since .python-version names {pin}"
     classified = [runtime for runtime in allowed if _minor(runtime) in wishes.classified]
-    mature = [runtime for runtime in classified or allowed if _age(runtime, date) >= SECONDS_OF_A_YEAR]
-    if not mature:
+    settled = [runtime for runtime in classified or allowed if _age(runtime, date) >= SETTLED_AFTER]
+    if not settled:
         oldest = min(classified or allowed, key=lambda runtime: (_minor(runtime), -_micro(runtime)))
         return oldest, f"Python {oldest.version}, the oldest one here that the tree allows"
-    best = max(mature, key=lambda runtime: (_micro(runtime) > 0, Version(runtime.version)))
-    return best, f"Python {best.version}, the newest here that the tree allows and that was a year old at the date"
+    best = max(settled, key=lambda runtime: (_micro(runtime) > 0, Version(runtime.version)))
+    return best, f"Python {best.version}, the newest here that the tree allows and that had settled at the date"
 
 
 def _unavailable(wanted: str, runtimes: list[Runtime]) -> Refusal:

@@ -28,6 +28,8 @@ TEST_NAMES = frozenset(
 DEV_NAMES = frozenset(
     {"dev", "develop", "development", "dev-test", "dev-tests", "devel", "ci", "test-all", "tests-all", "all"}
 )
+# Back-ends that ask for nothing more once they see the project.
+_PLAIN_BACKENDS = frozenset({"hatchling", "poetry", "flit_core", "flit", "pdm"})
 DEFAULT_BACKEND = "setuptools.build_meta:__legacy__"
 # What each back-end asks for at build time besides what a project declares: without build isolation it must be there.
 _BACKEND_NEEDS: Mapping[str, tuple[str, ...]] = {
@@ -49,7 +51,8 @@ class Needs:
     ``manifest`` is the file that the resolver must build metadata from, empty when all is written down, with
     ``extras`` of it.
     ``lock`` is a ``uv.lock`` that is exported with ``groups`` and ``extras``; ``constraints`` are exact versions from
-    another tool's lock file. ``build`` are the build requirements; ``install`` tells whether the project itself is
+    another tool's lock file. ``build`` are the build requirements, ``backend`` (with ``backend_path``) is
+    the back-end to ask for more of them, empty when it has no more; ``install`` tells whether the project itself is
     installed.
     """
 
@@ -61,6 +64,8 @@ class Needs:
     lock: str = ""
     constraints: tuple[str, ...] = ()
     build: tuple[str, ...] = ()
+    backend: str = ""
+    backend_path: tuple[str, ...] = ()
     install: bool = False
     why: tuple[str, ...] = ()
 
@@ -92,24 +97,28 @@ def names_runner(source: Source) -> bool:
 def choose_sources(found: tuple[Source, ...]) -> tuple[tuple[Source, ...], str]:
     """Return the places to install from, and why.
 
-    All places that are named for tests serve together. Where none of them names the runner, the first one that does
-    is added: what tox or nox installs, then what is named for development, which brings linters along and therefore
-    goes last.
+    All places that are named for tests serve together, and what tox or nox installs to run them: an extra that the
+    tests need beside their own stands there alone. Where none of them names the runner, the first place for development
+    that does is added; it brings linters along and therefore goes last.
     """
     filled = [source for source in found if source.lines or source.extras or source.groups]
+    by_tools = [source for source in filled if source.kind.startswith(("tox", "nox")) and _is_for_tests(source)]
     tests = [source for source in filled if _named(source, TEST_NAMES) and not source.kind.startswith(("tox", "nox"))]
-    if any(names_runner(source) for source in tests):
-        return tuple(tests), "test dependencies from " + ", ".join(source.label for source in tests)
-    tools = [source for source in filled if source.kind.startswith(("tox", "nox")) and _is_for_tests(source)]
+    chosen = [*tests, *by_tools[:1]]
+    if any(names_runner(source) for source in chosen):
+        return _chosen(chosen)
     development = [source for source in filled if _named(source, DEV_NAMES)]
-    for source in (*tools, *development):
+    for source in (*by_tools[1:], *development):
         if names_runner(source):
-            chosen = (*tests, source)
-            return chosen, "test dependencies from " + ", ".join(one.label for one in chosen)
-    chosen = (*tests, *tools[:1])
+            return _chosen([*chosen, source])
     if chosen:
-        return chosen, "test dependencies from " + ", ".join(source.label for source in chosen) + ", without a runner"
+        chosen_all, why = _chosen(chosen)
+        return chosen_all, f"{why}, which name no runner"
     return (), "no test dependencies are written down"
+
+
+def _chosen(places: list[Source]) -> tuple[tuple[Source, ...], str]:
+    return tuple(places), "test dependencies from " + ", ".join(source.label for source in places)
 
 
 def _named(source: Source, names: frozenset[str]) -> bool:
@@ -130,7 +139,14 @@ def collect_needs(tree: TreeReader, project: Project, chosen: tuple[Source, ...]
     in_files = {line for path in files for line in file_lines(tree, path)}
     inline += [line for source in chosen if source.files for line in source.lines if line not in in_files]
     inline += [line for group in groups for line in group_lines(project.table("dependency-groups"), group)]
-    needs = Needs(files=files, install=project.is_package, build=build_requirements(project))
+    backend, backend_path = _asked_backend(project)
+    needs = Needs(
+        files=files,
+        install=project.is_package,
+        build=build_requirements(project),
+        backend=backend,
+        backend_path=backend_path,
+    )
     lock = project.path("uv.lock")
     if lock.encode("utf-8", "surrogateescape") in tree.paths and project.pyproject.get("project"):
         return replace(
@@ -194,6 +210,17 @@ def build_requirements(project: Project) -> tuple[str, ...]:
     old = (*script.requires.get("setup_requires", ()), *_cfg_lines(project, "setup_requires"))
     declared = texts(system.get("requires"))
     return tuple(dict.fromkeys((*declared, *(line for line in old if parse_requirement(line)), *needs)))
+
+
+def _asked_backend(project: Project) -> tuple[str, tuple[str, ...]]:
+    """Return the back-end that may ask for more when it sees the project, and its folders if it is the project's."""
+    system = project.table("build-system")
+    backend = str(system.get("build-backend") or DEFAULT_BACKEND)
+    root = re.split(r"[.:]", backend)[0]
+    plain = root in _PLAIN_BACKENDS or (root == "setuptools" and project.setup_py is None)
+    if not project.is_package or (plain and not system.get("backend-path")):
+        return "", ()
+    return backend, texts(system.get("backend-path"))
 
 
 def _cfg_lines(project: Project, name: str) -> tuple[str, ...]:

@@ -199,7 +199,7 @@ def _tox(tree: TreeReader, project: Project) -> Iterator[Source]:
     for name in ("testenv", "testenv:test", "testenv:tests", "testenv:py"):
         section = sections.get(name, sections.get("tox:" + name, {}))
         if section:
-            options = {key: list(_lines(section.get(key, ""))) for key in ("extras", "dependency_groups")}
+            options = {key: _words(section.get(key, "")) for key in ("extras", "dependency_groups")}
             yield _with_options(tree, project, "tox environment", _tox_lines(section.get("deps", "")), options)
 
 
@@ -274,6 +274,10 @@ def _with_options(
     return Source(
         kind=kind, name=name, lines=tuple(lines), extras=tuple(extras), groups=tuple(groups), files=tuple(files)
     )
+
+
+def _words(text: str) -> list[str]:
+    return [word for line in _lines(text) for word in re.split(r"[,\s]+", line) if word]
 
 
 def _lines(text: str) -> tuple[str, ...]:

@@ -28,6 +28,7 @@ USAGE_ERROR = 4
 _COUNTS = r"(?:no tests ran|\d+ [a-z][a-z -]*(?:, \d+ [a-z][a-z -]*)*)"
 _SUMMARY = re.compile(rf"^(?:=+ )?({_COUNTS} in [\d.]+ ?s(?:econds)?(?: \([\d:]+\))?)(?: =+)?$")
 _COMPLAINT = re.compile(r"(?:^|: )error: (?!usage)", re.IGNORECASE)
+_CONFTEST = re.compile(r"^ImportError while loading conftest|^(?:ERROR: )?could not load .*conftest\.py")
 _COLOUR = re.compile(r"\x1b\[[\d;]*m")
 
 
@@ -235,8 +236,10 @@ def _before_session(run: _Run, output: bytes) -> str:
     """A conftest that can't be loaded breaks every file; any other end before the session is a wrong invocation."""
     lines = [_COLOUR.sub("", line).strip() for line in output.decode("utf-8", "replace").splitlines()]
     for place, line in enumerate(lines):
-        if line.startswith("ImportError while loading conftest"):
+        if _CONFTEST.search(line):
+            # Since pytest 4 the error follows, on lines of pytest's own; before, a plain traceback stood above.
             errors = [text[2:].strip() for text in lines[place:] if text.startswith("E ")]
+            errors = errors or [text for text in lines[:place] if text][-1:]
             for file in run.files:
                 run.broken.setdefault(file, errors[-1] if errors else line)
             return ""

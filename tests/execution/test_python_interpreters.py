@@ -40,7 +40,7 @@ def chosen(wishes: Wishes, year: int, here: tuple[Runtime, ...] = HERE) -> str:
     [
         (Wishes(), 2026, "3.12.1"),  # 3.13.0 has had no fixes
         (Wishes(requires=">=3.13"), 2026, "3.13.0"),
-        (Wishes(), 2023, "3.10.13"),  # 3.11 came out ten months before
+        (Wishes(), 2023, "3.11.7"),  # 3.11 came out ten months before
         (Wishes(), 2015, "3.8.18"),  # nothing here is as old
         (Wishes(requires=">=3.7,<3.9"), 2026, "3.8.18"),
         (Wishes(classified=frozenset({(3, 9), (3, 10)})), 2026, "3.10.13"),
@@ -55,6 +55,13 @@ def chosen(wishes: Wishes, year: int, here: tuple[Runtime, ...] = HERE) -> str:
 )
 def test_the_rule(wishes: Wishes, year: int, version: str) -> None:
     assert chosen(wishes, year) == version
+
+
+def test_a_version_of_this_month_is_not_taken() -> None:
+    november = int(datetime(2022, 11, 20, tzinfo=UTC).timestamp())
+    answer = choose(HERE, Wishes(), november)
+    assert not isinstance(answer, Refusal)
+    assert answer[0].version == "3.10.13"
 
 
 @pytest.mark.parametrize("wishes", [Wishes(requires="==3.4.*"), Wishes(asked="3.4"), Wishes(asked="3.1")])
