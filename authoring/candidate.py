@@ -19,7 +19,7 @@ from casewright.configuration import CategorySection
 from execution.languages.base import Refusal
 from miner.admission import AdmissionRequest, plan
 from miner.change import Change
-from miner.content import texts_of
+from miner.content import task_lines, texts_of
 from miner.judgement import Judgement, Reached, Standing
 from miner.parts import Parts, split
 from miner.path_rules import glob_pattern
@@ -106,7 +106,6 @@ def _refused(change: Change, desk: Desk, reason: Reason, detail: str, reached: R
 
 
 def _facts(change: Change, desk: Desk, parts: Parts, graded: tuple[str, ...]) -> ChangeFacts:
-    rest = set(parts.rest)
     counts = desk.tools.repository.numstat(change.base, change.head)
     return ChangeFacts(
         base=change.base,
@@ -117,7 +116,7 @@ def _facts(change: Change, desk: Desk, parts: Parts, graded: tuple[str, ...]) ->
         committed=change.committer_time,
         support_files=tuple(path.decode() for path in parts.test if path.decode() not in graded),
         rest_files=len(parts.rest),
-        rest_lines=sum((count.added or 0) + (count.deleted or 0) for count in counts if count.path in rest),
+        rest_lines=task_lines(counts, parts),
     )
 
 

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import NamedTuple
 
+from casewright.git_patches import LineCount
 from casewright.repository import Repository
 from miner.change import Change, Landing
 from miner.history import Stretch, walk
 from miner.parts import Parts
+from miner.path_rules import LOCK_FILE
 from miner.reasons import Reason
 from miner.screen import SizeLimits, shown_path
 from miner.statable import statable
@@ -173,12 +175,16 @@ def texts_of(repository: Repository, change: Change) -> tuple[str, ...]:
 
 def too_many_lines(repository: Repository, change: Change, parts: Parts, limits: SizeLimits) -> Finding:
     """Refuse a rest part with more changed lines than a task may ask for."""
-    rest = set(parts.rest)
-    counts = repository.numstat(change.base, change.head)
-    lines = sum((count.added or 0) + (count.deleted or 0) for count in counts if count.path in rest)
+    lines = task_lines(repository.numstat(change.base, change.head), parts)
     if lines <= limits.lines:
         return Finding()
     return Finding(reason=Reason.TOO_LARGE, detail=f"the rest part changes {lines} lines")
+
+
+def task_lines(counts: Sequence[LineCount], parts: Parts) -> int:
+    """Return the changed lines of the rest part, without lock files: a tool wrote those, and no candidate would."""
+    rest = {path for path in parts.rest if parts.decisions[path].rule != LOCK_FILE}
+    return sum((count.added or 0) + (count.deleted or 0) for count in counts if count.path in rest)
 
 
 def lfs_pointer(repository: Repository, change: Change) -> Finding:

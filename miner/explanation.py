@@ -12,7 +12,7 @@ from miner.content import PastChanges, lfs_pointer, pins_missing, round_trip, te
 from miner.history import change_of
 from miner.parts import Parts, split
 from miner.patch_sections import sections
-from miner.path_rules import PathRules
+from miner.path_rules import LOCK_FILE, PathRules
 from miner.reasons import Reason
 from miner.screen import SizeLimits, all_reasons
 from miner.statable import statable
@@ -74,7 +74,8 @@ def explain_patch(
     sides = [b"".join(file.data for file in files if (file.path in rest) is side) for side in (False, True)]
     whole = repository.tree_after(pinned, sides, touched) == tree
     found = set(all_reasons(entries, parts, limits))
-    if sum(file.lines for file in files if file.path in rest) > limits.lines:
+    written = {path for path in rest if parts.decisions[path].rule != LOCK_FILE}
+    if sum(file.lines for file in files if file.path in written) > limits.lines:
         found.add(Reason.TOO_LARGE)
     if not whole:
         found.add(Reason.ROUND_TRIP_FAILED)

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
+LOCK_FILE = "lock-file"
+
 
 class Side(StrEnum):
     """Where a file of a change goes. ``graded`` and ``support`` together are the test part."""
@@ -216,7 +218,7 @@ def _rest_decision(folders: Sequence[str], name: str) -> Decision:
 
 def _rest_rule(folders: Sequence[str], name: str) -> str:  # noqa: PLR0911 - one line for each kind reads best
     if _LOCK_NAME.fullmatch(name):
-        return "lock-file"
+        return LOCK_FILE
     if _MANIFEST_NAME.fullmatch(name) or (folders[:1] == ["requirements"] and name.endswith((".txt", ".in"))):
         return "manifest"
     if _starts_in(folders, _DOCUMENT_FOLDERS) or _DOCUMENT_NAME.fullmatch(name):

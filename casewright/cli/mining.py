@@ -24,6 +24,7 @@ from casewright.store import Store, cache_root
 from casewright.workspace import Workspace, find_workspace, locked
 from execution.sandboxes import choose
 from miner.change import Change
+from miner.content import ContentScreens, past_around
 from miner.funnel import Tally, funnel
 from miner.history import Stretch, change_of
 from miner.judgement import Judgement, Standing
@@ -108,8 +109,10 @@ def run_add_case(common: Common, request: AddRequest) -> int:
             if request.dry_run
             else Ledger.open(workspace.ledger, tool=tool_version())
         )
-        desk = _desk(session, Stretch(branch=change.head))
-        desk = replace(desk, case_id=request.case_id, dry_run=request.dry_run)
+        desk = _desk(session, Stretch())
+        past = past_around(session.repository, change, _with_branch(Stretch(branch=""), session).branch)
+        screens = ContentScreens(session.repository, past, desk.size_limits)
+        desk = replace(desk, case_id=request.case_id, dry_run=request.dry_run, screens=screens)
         with followed(common.verbosity) as observer:
             mining = _mining(session, desk, ledger, observer, jobs=1, again=True)
             with closing(_judged(mining, (change,))) as judgements:
@@ -189,7 +192,7 @@ def _mined(common: Common, request: MineRequest, session: _Session, ledger: Ledg
     """Scan, judge and print; return how many changes the machine or the network spoilt."""
     digest = judging_digest(session.configuration, session.id, session.options)
     rules, limits = rules_of(session.configuration.repository(session.id))
-    jobs = common.jobs or max(1, (os.cpu_count() or 1) // 2)
+    jobs = common.jobs or len(os.sched_getaffinity(0))
     with followed(common.verbosity) as observer:
         changes = candidates(
             scan(session.repository, stretch, rules, limits, request.limit),

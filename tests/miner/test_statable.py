@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from miner.statable import statable, word_count
+from miner.statable import statable, words
 
 
 @pytest.mark.parametrize(
-    ("text", "words"),
+    ("text", "count"),
     [
         ("fix", 1),
         ("Release v7.0.3.", 1),
@@ -27,11 +27,37 @@ from miner.statable import statable, word_count
         ("", 0),
     ],
 )
-def test_words_are_counted(text: str, words: int) -> None:
-    assert word_count(text) == words
+def test_words_are_counted(text: str, count: int) -> None:
+    assert len(words(text)) == count
 
 
-def test_four_words_in_all_texts_together_are_enough() -> None:
-    assert not statable(["Fix it", "now"])
-    assert statable(["Fix it", "now please"])
-    assert not statable([])
+@pytest.mark.parametrize(
+    ("texts", "right"),
+    [
+        ([], False),
+        (["fix"], False),
+        (["Fix it", "now"], False),
+        (["fix the bug"], False),
+        (["wip (#123)"], False),
+        (["Minor cleanups."], False),
+        (["chore: lint"], False),
+        (["Update", "the docs"], False),
+        (["Bump version to 1.2.3"], False),
+        (["Merge branch 'a' of https://example.org/x/y into main"], False),
+        (["some more small fixes for this"], False),
+        (["New table"], True),
+        (["Width 3"], True),
+        (["Release 3"], False),
+        (["Update 2026-08-29"], False),
+        (["Make hello executable"], True),
+        (["Accept everything"], True),
+        (["feat: multi defaults"], True),
+        (["feat: `joinRelativeURL` (#220)"], True),
+        (["Fix it for an empty list"], True),
+        (["Keep", "the old order"], True),
+        (["Исправить порядок аргументов команды"], True),
+        (["修正 参数 的 顺序"], True),
+    ],
+)
+def test_what_is_enough_for_a_task(texts: list[str], right: bool) -> None:
+    assert statable(texts) is right
