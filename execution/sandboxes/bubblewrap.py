@@ -163,7 +163,7 @@ def _namespaces(request: SandboxRequest) -> Iterable[bytes]:
     if not request.network:
         yield b"--unshare-net"
     yield from (b"--uid", uid, b"--gid", uid, b"--hostname", HOSTNAME.encode())
-    yield from (b"--die-with-parent", b"--new-session", b"--clearenv")
+    yield from (b"--die-with-parent", b"--new-session", b"--clearenv", b"--cap-drop", b"ALL")
     if _offers("--disable-userns"):
         yield b"--disable-userns"
     for name, value in program_environment(request.env).items():

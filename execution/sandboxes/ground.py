@@ -87,10 +87,11 @@ def shared_pages(limits: Limits) -> int:
 def resource_limits(limits: Limits) -> list[tuple[int, int]]:
     """Return the limits of each process as (number, value).
 
-    RLIMIT_DATA and not RLIMIT_AS: one WebAssembly memory of node reserves ten gigabytes of addresses.
+    RLIMIT_DATA and not RLIMIT_AS: one WebAssembly memory of node reserves ten gigabytes of addresses. It lies above the
+    memory limit, since a program that meets it fails in a way of its own; the look at all processes can tell why.
     """
     return [
-        (resource.RLIMIT_DATA, limits.memory_mb * MEGABYTE),
+        (resource.RLIMIT_DATA, limits.memory_mb * MEGABYTE * 5 // 4),
         (resource.RLIMIT_CORE, 0),
         (resource.RLIMIT_NOFILE, OPEN_FILES),
         (resource.RLIMIT_STACK, STACK_BYTES),

@@ -7,6 +7,7 @@ an ordinary user, it is that user, in a user namespace of its own. Inside, the u
 
 from __future__ import annotations
 
+import functools
 import os
 from pathlib import Path
 
@@ -16,7 +17,21 @@ UNPRIVILEGED_UID = 60_806
 
 def real_uid() -> int | None:
     """Return the uid that is taken before strangers' code runs; None when it stays our own."""
-    return UNPRIVILEGED_UID if os.getuid() == 0 else None
+    return UNPRIVILEGED_UID if os.getuid() == 0 and is_mapped(_uid_map(), UNPRIVILEGED_UID) else None
+
+
+def is_mapped(uid_map: str, uid: int) -> bool:
+    """Whether a user namespace with this /proc/self/uid_map has a uid (pure).
+
+    Where it has not, its root is some ordinary user's, in a container of theirs, and has no other id to take.
+    """
+    ranges = [tuple(map(int, line.split())) for line in uid_map.splitlines()]
+    return any(first <= uid < first + count for first, _, count in ranges)
+
+
+@functools.cache
+def _uid_map() -> str:
+    return Path("/proc/self/uid_map").read_text("ascii")
 
 
 def hand_over(folder: Path) -> None:
