@@ -14,7 +14,7 @@ from casewright.cli.options import TAKE_A_VALUE, new_app
 GROUPS: Final[dict[str, tuple[str, ...]]] = {
     "workspace_commands": ("init", "doctor", "schema", "cache"),
     "mine_commands": ("mine", "add-case", "explain", "funnel"),
-    "draft_commands": ("lint",),
+    "draft_commands": ("lint", "verify"),
     "library_commands": ("cut", "withdraw", "check", "diff", "cite"),
 }
 
