@@ -45,7 +45,8 @@ class Scratch:
 class Copy:
     """A host folder whose content is copied to ``target`` (inside a scratch) before the program starts.
 
-    The copy is made inside, by the user that the program runs as, in the order given; later copies win.
+    The copy is made inside, by the user that the program runs as, in the order given; later copies win. What lies where
+    something is to be mounted, or on the way to it and is no folder, is left out: a tree can't move a mount point.
     """
 
     source: Path
@@ -54,7 +55,11 @@ class Copy:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Limits:
-    """The envelope of one run; the same when a case is admitted and when a candidate is graded."""
+    """The envelope of one run; the same when a case is admitted and when a candidate is graded.
+
+    ``disk_mb`` bounds CASE_DIR and, once more, /tmp; ``memory_mb`` all processes together, and half of it /dev/shm.
+    The time counts from the program's start, not from the sandbox's.
+    """
 
     seconds: int = 1800
     memory_mb: int = 4096
@@ -98,8 +103,10 @@ class Ended(StrEnum):
 class SandboxOutcome:
     """What is known of a run that took place.
 
-    ``exit_code`` is the program's own (128+N for signal N); ``output`` holds standard output and error together, the
-    first and last part when there was more than is kept (``output_bytes`` counts all of it).
+    ``exit_code`` is the program's own (128+N for signal N, and 137 where a limit ended it). Signals are told from the
+    code, as shells do, so a program that exits with more than 128 by itself counts as ``SIGNALLED``. ``output`` holds
+    standard output and error together, the first and last part when there was more than is kept (``output_bytes``
+    counts all of it). ``milliseconds`` count from the program's start to its end.
     """
 
     ended: Ended

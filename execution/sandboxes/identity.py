@@ -7,6 +7,7 @@ an ordinary user, it is that user, in a user namespace of its own. Inside, the u
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
 from pathlib import Path
@@ -37,14 +38,16 @@ def _uid_map() -> str:
 def hand_over(folder: Path) -> None:
     """Give a folder of ours and all that is in it to the user of the sandbox, who is going to write there.
 
-    Follows no symlink. Does nothing when casewright was not started by root.
+    Follows no symlink. The folder itself comes last: that it has changed hands tells that all of it has. What vanishes
+    meanwhile is no longer ours to give. Does nothing when casewright was not started by root.
     """
     uid = real_uid()
     if uid is None:
         return
-    for _, folders, files, parent in os.fwalk(folder, follow_symlinks=False):
+    for _, folders, files, parent in os.fwalk(folder, topdown=False, follow_symlinks=False):
         for name in (*folders, *files):
-            os.chown(name, uid, uid, dir_fd=parent, follow_symlinks=False)
+            with contextlib.suppress(FileNotFoundError):
+                os.chown(name, uid, uid, dir_fd=parent, follow_symlinks=False)
         os.chown(parent, uid, uid)
 
 

@@ -151,7 +151,7 @@ def hidden(env: Mapping[str, str], environ: Mapping[str, str] | None = None) -> 
         of_network = name.lower() in PROXIES[:3] or name in (*PYTHON_INDEX, *NODE_INDEX)
         if of_network:
             found |= set(_address_parts(value))
-        elif value == host.get(name) and name not in (*AUTHORITIES, *HARMLESS) and not os.path.isabs(value):  # noqa: PTH117
+        elif value == host.get(name) and name not in (*AUTHORITIES, *HARMLESS) and not value.startswith("/"):
             found.add(value)
     return tuple(sorted((os.fsencode(value) for value in found if len(value) >= LEAST_HIDDEN), key=len, reverse=True))
 

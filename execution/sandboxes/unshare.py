@@ -6,6 +6,7 @@ import functools
 import os
 import resource
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from execution.sandbox import Mount, SandboxOutcome, SandboxRequest, Scratch
@@ -76,7 +77,7 @@ def _plan(request: SandboxRequest, uid: int | None) -> Mapping[str, object]:
         "network": request.network,
         "hostname": HOSTNAME.encode(),
         "system": [(os.fsencode(path), os.fsencode(path)) for path in host.shown],
-        "devices": [name.encode() for name in DEVICES if os.path.exists(f"/dev/{name}")],  # noqa: PTH110 - no Path needed
+        "devices": [name.encode() for name in DEVICES if Path("/dev", name).exists()],
         "device_links": [(name.encode(), points_to.encode()) for name, points_to in DEVICE_LINKS],
         "files": [(os.fsencode(path), content) for path, content in files.items()],
         "links": [(os.fsencode(path), os.fsencode(points_to)) for path, points_to in host.links],

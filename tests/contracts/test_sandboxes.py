@@ -18,6 +18,7 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TypedDict, Unpack
 
 import pytest
 
@@ -64,51 +65,32 @@ def place() -> Iterator[Path]:
         yield folder
 
 
-def run(
-    sandbox: Sandbox,
-    *argv: str,
-    cwd: str = CASE_DIR,
-    mounts: tuple[Mount, ...] = (),
-    scratch: tuple[Scratch, ...] = (),
-    copies: tuple[Copy, ...] = (),
-    limits: Limits = SMALL,
-    report: bool = False,
-    network: bool = False,
-    env: dict[str, str] | None = None,
-) -> SandboxOutcome:
-    return sandbox.run(
-        SandboxRequest(
-            argv=argv,
-            cwd=cwd,
-            env=env or {},
-            mounts=mounts,
-            scratch=scratch,
-            copies=copies,
-            limits=limits,
-            report=report,
-            network=network,
-        )
-    )
+class Options(TypedDict, total=False):
+    """What a test may ask for besides the program."""
+
+    cwd: str
+    env: dict[str, str]
+    mounts: tuple[Mount, ...]
+    scratch: tuple[Scratch, ...]
+    copies: tuple[Copy, ...]
+    network: bool
+    limits: Limits
+    report: bool
 
 
-def shell(sandbox: Sandbox, script: str, **options: object) -> SandboxOutcome:
-    return run(sandbox, "sh", "-c", script, **options)  # type: ignore[arg-type]
+def run(sandbox: Sandbox, *argv: str, **options: Unpack[Options]) -> SandboxOutcome:
+    options.setdefault("cwd", CASE_DIR)
+    options.setdefault("limits", SMALL)
+    return sandbox.run(SandboxRequest(argv=argv, **options))
 
 
-def python(sandbox: Sandbox, program: str, *arguments: str, **options: object) -> SandboxOutcome:
-    given = options.pop("mounts", ())
-    assert isinstance(given, tuple)
-    return run(
-        sandbox,
-        PYTHON,
-        "-I",
-        "-S",
-        "-c",
-        program,
-        *arguments,
-        mounts=(*interpreter_mounts(), *given),
-        **options,  # type: ignore[arg-type]
-    )
+def shell(sandbox: Sandbox, script: str, **options: Unpack[Options]) -> SandboxOutcome:
+    return run(sandbox, "sh", "-c", script, **options)
+
+
+def python(sandbox: Sandbox, program: str, *arguments: str, **options: Unpack[Options]) -> SandboxOutcome:
+    options["mounts"] = (*interpreter_mounts(), *options.get("mounts", ()))
+    return run(sandbox, PYTHON, "-I", "-S", "-c", program, *arguments, **options)
 
 
 def text(outcome: SandboxOutcome) -> str:

@@ -13,22 +13,31 @@ FINE = Machine(system="Linux", kernel=(6, 1), root=False, bubblewrap=True, max_u
 
 
 @pytest.mark.parametrize(
-    ("change", "reason", "remedy"),
+    ("here", "reason", "remedy"),
     [
-        ({"system": "Darwin"}, "Darwin", "virtual machine"),
-        ({"max_user_namespaces": 0}, "user.max_user_namespaces is 0", "sysctl -w user.max_user_namespaces=15000"),
-        ({"unprivileged_clone": 0}, "unprivileged_userns_clone", "sysctl -w kernel.unprivileged_userns_clone=1"),
-        ({"apparmor_restricts": 1}, "AppArmor", "sysctl -w kernel.apparmor_restrict_unprivileged_userns=0"),
-        ({"container": "Docker"}, "container (Docker)", "--security-opt seccomp=unconfined"),
-        ({"seccomp": True}, "seccomp filter", "without that filter"),
-        ({}, "Operation not permitted", "docs/security.md"),
+        (dataclasses.replace(FINE, system="Darwin"), "Darwin", "virtual machine"),
+        (
+            dataclasses.replace(FINE, max_user_namespaces=0),
+            "user.max_user_namespaces is 0",
+            "sysctl -w user.max_user_namespaces=15000",
+        ),
+        (
+            dataclasses.replace(FINE, unprivileged_clone=0),
+            "unprivileged_userns_clone",
+            "sysctl -w kernel.unprivileged_userns_clone=1",
+        ),
+        (
+            dataclasses.replace(FINE, apparmor_restricts=1),
+            "AppArmor",
+            "sysctl -w kernel.apparmor_restrict_unprivileged_userns=0",
+        ),
+        (dataclasses.replace(FINE, container="Docker"), "container (Docker)", "--security-opt seccomp=unconfined"),
+        (dataclasses.replace(FINE, seccomp=True), "seccomp filter", "without that filter"),
+        (FINE, "Operation not permitted", "docs/security.md"),
     ],
 )
 @pytest.mark.parametrize("name", sorted(SANDBOXES))
-def test_the_setting_and_the_line_that_changes_it(
-    name: str, change: dict[str, object], reason: str, remedy: str
-) -> None:
-    here = dataclasses.replace(FINE, **change)  # type: ignore[arg-type]
+def test_the_setting_and_the_line_that_changes_it(name: str, here: Machine, reason: str, remedy: str) -> None:
     said = explain(name, "unshare: Operation not permitted", here)
     assert reason in said[0]
     assert remedy in said[1]
