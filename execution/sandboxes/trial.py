@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 from collections.abc import Callable
 
 from casewright.errors import SandboxUnavailableError
@@ -12,6 +13,8 @@ TRIAL = SandboxRequest(argv=("/bin/true",), cwd=CASE_DIR, limits=Limits(seconds=
 
 def why_not(run: Callable[[SandboxRequest], SandboxOutcome]) -> str | None:
     """Return why a backend can't run the simplest program, in one line; None when it can."""
+    if platform.system() != "Linux":
+        return f"this is {platform.system()}, and namespaces are Linux's"
     try:
         outcome = run(TRIAL)
     except SandboxUnavailableError as error:
