@@ -63,8 +63,8 @@ def prepare(change: Change, desk: Desk, era_date: EraDate) -> Prepared | Judgeme
     finding = desk.screens.first_reason(change, parts, texts)
     if finding.reason is not None:
         return _refused(change, desk, finding.reason, finding.detail, Reached.SCANNED)
-    graded = tuple(path.decode() for path in parts.graded_at_head)
-    planned = plan(repository, change.base, change.head, graded, desk.overrides)
+    test_files = tuple(path.decode() for path in parts.test_at_head)
+    planned = plan(repository, change.base, change.head, test_files, desk.overrides)
     if isinstance(planned, Refusal):
         return _refused(change, desk, Reason(planned.code), planned.detail, Reached.SHAPED)
     recipe, collected = planned

@@ -74,18 +74,18 @@ class Evidence:
 
 
 def plan(
-    repository: Repository, base: str, head: str, graded: tuple[str, ...], overrides: Mapping[str, str]
+    repository: Repository, base: str, head: str, test_files: tuple[str, ...], overrides: Mapping[str, str]
 ) -> tuple[Recipe, tuple[str, ...]] | Refusal:
     """Choose a language and a recipe for a change; return it with the graded files that its runner collects.
 
-    ``graded`` are the test files of the change that exist at the head. Runs nothing. Of several languages the one
+    ``test_files`` are the files of the test part that exist at the head. Runs nothing. Of several languages the one
     with most files is taken; the others' files support it.
     """
     head_tree = repository.tree(head)
-    claimed = {name: language.graded_files(graded, head_tree) for name, language in LANGUAGES.items()}
+    claimed = {name: language.graded_files(test_files, head_tree) for name, language in LANGUAGES.items()}
     name = max(claimed, key=lambda name: len(claimed[name]))
     if not claimed[name]:
-        return Refusal(code=Reason.UNKNOWN_LANGUAGE, detail=f"no rule runs {graded[0]}")
+        return Refusal(code=Reason.UNKNOWN_LANGUAGE, detail=f"no rule runs {', '.join(test_files[:3])}")
     facts = repository.commit(head)
     recipe = LANGUAGES[name].plan(
         PlanRequest(

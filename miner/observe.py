@@ -24,6 +24,8 @@ from miner.verdict import (
     red_files,
     refusal,
     test_lists,
+    together,
+    with_left_out,
 )
 
 # What is varied from the second run on. The zones lie a day apart; fixed seeds, so that a verdict can be repeated.
@@ -56,6 +58,14 @@ class RunRequest:
 
 
 Runner = Callable[[RunRequest], Observation]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _LeftOut:
+    """Files that can't grade, and what their tests did in the runs that showed it."""
+
+    rows: tuple[ExcludedFile, ...]
+    lists: TestLists
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -106,19 +116,22 @@ def try_change(run: Runner, files: tuple[str, ...], repeat: int, limits: Limits)
     runs = _Runs(run)
     kept = files
     excluded: tuple[ExcludedFile, ...] = ()
+    flips = TestLists()
     while True:
         outcome = _round(runs, kept, excluded, repeat, limits)
         if isinstance(outcome, Trial):
-            return replace(outcome, runs=runs.count, milliseconds=runs.milliseconds)
+            verdict = with_left_out(outcome.verdict, flips)
+            return replace(outcome, verdict=verdict, runs=runs.count, milliseconds=runs.milliseconds)
         # A file that can't grade may have disturbed the others, so what is left is seen from the start.
-        excluded = (*excluded, *outcome)
+        excluded = (*excluded, *outcome.rows)
+        flips = together(flips, outcome.lists)
         left_out = {row.path for row in excluded}
         kept = tuple(path for path in files if path not in left_out)
 
 
 def _round(
     runs: _Runs, files: tuple[str, ...], excluded: tuple[ExcludedFile, ...], repeat: int, limits: Limits
-) -> Trial | tuple[ExcludedFile, ...]:
+) -> Trial | _LeftOut:
     """Observe ``files``: a trial that ends here, or further files to leave out before looking again."""
     first = runs(RunRequest(state=State.HEAD, files=files, limits=limits))
     tight = replace(limits, seconds=time_limit((first,), limits.seconds))
@@ -160,7 +173,7 @@ def _shaky(heads: Sequence[Observation], files: tuple[str, ...]) -> tuple[Exclud
 
 def _head_is_red(
     runs: _Runs, head: Observation, files: tuple[str, ...], excluded: tuple[ExcludedFile, ...], limits: Limits
-) -> Trial | tuple[ExcludedFile, ...]:
+) -> Trial | _LeftOut:
     """Tell the network, the environment and the head itself apart, with one more run of each kind."""
     base = runs(RunRequest(state=State.BASE, files=files, limits=limits))
     online = runs(RunRequest(state=State.HEAD, files=files, limits=limits, network=True))
@@ -190,16 +203,14 @@ def _left_out(
     files: tuple[str, ...],
     excluded: tuple[ExcludedFile, ...],
     limits: Limits,
-) -> Trial | tuple[ExcludedFile, ...]:
+) -> Trial | _LeftOut:
     """Return ``rows`` when graded files are left, else the trial that ends for want of any."""
+    lists = test_lists(heads, bases, (row.path for row in rows)) if bases else TestLists()
     if len(rows) < len(files):
-        return rows
-    together = (*excluded, *rows)
-    reason, detail = refusal(together)
-    every = tuple(dict.fromkeys((*files, *(row.path for row in excluded))))
-    lists = test_lists(heads, bases, every) if bases else TestLists()
-    verdict = Verdict(reason=reason, detail=detail, files=(), excluded=together, lists=lists)
-    return _trial(verdict, heads, bases, limits)
+        return _LeftOut(rows=rows, lists=lists)
+    every = (*excluded, *rows)
+    reason, detail = refusal(every)
+    return _trial(Verdict(reason=reason, detail=detail, files=(), excluded=every, lists=lists), heads, bases, limits)
 
 
 def _trial(verdict: Verdict, heads: Sequence[Observation], bases: Sequence[Observation], limits: Limits) -> Trial:

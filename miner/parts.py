@@ -14,13 +14,15 @@ _GIVES_WAY = "file-and-folder"
 class Parts:
     """The paths of a change by side, each sorted by bytes, and the decision on every path.
 
-    ``graded`` holds deleted test files too; ``graded_at_head`` are those that a run can be given.
+    ``graded`` holds deleted test files too; ``graded_at_head`` are those that a run can be given, ``test_at_head`` all
+    of the test part that is there at the head: a runner's configuration may collect more than names tell.
     """
 
     graded: tuple[bytes, ...]
     support: tuple[bytes, ...]
     rest: tuple[bytes, ...]
     graded_at_head: tuple[bytes, ...]
+    test_at_head: tuple[bytes, ...]
     source: tuple[bytes, ...]
     decisions: Mapping[bytes, Decision]
 
@@ -45,6 +47,7 @@ def split(entries: Sequence[bytes], rules: PathRules) -> Parts:
         support=sides[Side.SUPPORT],
         rest=sides[Side.REST],
         graded_at_head=tuple(path for path in sides[Side.GRADED] if path not in deleted),
+        test_at_head=tuple(path for path in ordered if decisions[path].side is not Side.REST and path not in deleted),
         source=tuple(path for path in sides[Side.REST] if decisions[path].source),
         decisions=decisions,
     )

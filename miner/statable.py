@@ -66,8 +66,7 @@ def words(text: str) -> list[str]:
     lines = []
     for line in text.splitlines():
         formula = _FORMULA.match(line.strip())
-        said = _INTO.sub("", line.strip()[formula.end() :]) if formula else line
-        lines.append(said)
+        lines.append(_INTO.sub("", line.strip()[formula.end() :]) if formula else line)
     text = "\n".join(lines)
     for noise in (_VERSION, _NUMBERED, _COMMIT_ID):
         text = noise.sub(" ", text)

@@ -6,7 +6,7 @@ Source of the rules: the project's verdict specification, sections 4 and 6.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from execution.observation import RED, FailsBy, Observation, Outcome, TestResult
 from execution.sandbox import Ended
@@ -186,6 +186,30 @@ def refusal(excluded: Sequence[ExcludedFile]) -> tuple[Reason, str]:
     order = list(Reason)
     worst = min(excluded, key=lambda row: order.index(row.reason))
     return worst.reason, f"{worst.path}: {worst.detail}"
+
+
+def together(first: TestLists, second: TestLists) -> TestLists:
+    """Return the lists of two sets of files as one."""
+    return TestLists(
+        fail_to_pass=tuple(sorted({*first.fail_to_pass, *second.fail_to_pass})),
+        pass_to_pass=tuple(sorted({*first.pass_to_pass, *second.pass_to_pass})),
+        fails_by=tuple(sorted({*first.fails_by, *second.fails_by}, key=lambda row: row.id)),
+        skipped_at_head=tuple(sorted({*first.skipped_at_head, *second.skipped_at_head})),
+        unstable_at_base=tuple(sorted({*first.unstable_at_base, *second.unstable_at_base})),
+    )
+
+
+def with_left_out(verdict: Verdict, flips: TestLists) -> Verdict:
+    """Return a refusal that tells of the tests in files that were left out too; an admission stays as it is.
+
+    Where the kept files pass at the base and the tests that flip are in files that were left out, those are the reason.
+    """
+    if verdict.reason is None:
+        return verdict
+    reason, detail = verdict.reason, verdict.detail
+    if reason is Reason.BASE_PASSES and flips.fail_to_pass:
+        reason, detail = refusal(verdict.excluded)
+    return replace(verdict, reason=reason, detail=detail, lists=together(verdict.lists, flips))
 
 
 def decide(

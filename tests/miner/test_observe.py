@@ -113,9 +113,7 @@ def test_a_flaky_head_file_is_left_out() -> None:
         shaky = "p" if not request.variation else "f"
         return keep(seen(f"a.py::n=p b.py::shaky={shaky}"), request.files)
 
-    seen_trial, _ = trial(
-        head, lambda request: keep(seen("a.py::n=f b.py::shaky=f"), request.files), files="a.py b.py"
-    )
+    seen_trial, _ = trial(head, lambda request: keep(seen("a.py::n=f b.py::shaky=f"), request.files), files="a.py b.py")
     assert seen_trial.verdict.reason is None
     assert [(row.path, row.reason) for row in seen_trial.verdict.excluded] == [("b.py", Reason.FLAKY)]
 
@@ -211,6 +209,17 @@ def test_what_was_left_out_is_the_reason_when_the_rest_grades_nothing() -> None:
     )
     assert seen_trial.verdict.reason is Reason.RED_AT_BOTH
     assert "a.py::n" in seen_trial.verdict.detail
+
+
+def test_tests_that_flip_in_a_file_left_out_are_told_and_are_the_reason() -> None:
+    seen_trial, _ = trial(
+        lambda request: keep(seen("a.py::n=p a.py::bad=f b.py::old=p"), request.files),
+        lambda request: keep(seen("a.py::n=f a.py::bad=f b.py::old=p"), request.files),
+        files="a.py b.py",
+    )
+    assert seen_trial.verdict.reason is Reason.RED_AT_BOTH
+    assert seen_trial.verdict.lists.fail_to_pass == ("a.py::n",)
+    assert seen_trial.verdict.lists.pass_to_pass == ("b.py::old",)
 
 
 def test_a_head_that_skips_everything_collects_nothing() -> None:
