@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,13 +21,14 @@ from execution.languages.javascript_manifest import (
     environment_inputs,
     find_lock,
     install_root,
+    join,
     locked_version,
     read_manifest,
     read_text,
     version_tuple,
 )
 from execution.languages.javascript_runner import NODE, VITEST, RunnerChoice, choose_runner, collected
-from execution.languages.javascript_runtime import find_node, runtime_env, runtime_mounts
+from execution.languages.javascript_runtime import find_node, installed_nodes, runtime_env, runtime_mounts
 from execution.languages.javascript_setup import borrowed_files, setup_commands
 from execution.observation import ReportReading
 from execution.recipe import Environment, Recipe, Runtime
@@ -61,13 +63,21 @@ def graded_files(candidates: tuple[str, ...], head: TreeReader) -> tuple[str, ..
 
 def plan(request: PlanRequest) -> Recipe | Refusal:
     """Choose node, runner and package manager by rules; reads the tree and asks node for its version."""
-    runtime = find_node(request.overrides.get("node", ""))
-    if runtime is None:
-        return Refusal(code="runtime-unavailable", detail="there is no node on PATH")
+    wanted = request.overrides.get("node", "")
+    chosen = find_node(wanted)
+    if chosen is None:
+        return Refusal(code="runtime-unavailable", detail=f"there is no node {wanted}".rstrip() + " on this machine")
+    others = () if wanted else tuple(node for node in installed_nodes() if node != chosen)
     try:
-        return _plan(request, runtime)
+        first = _plan(request, chosen)
+        planned = first
+        for runtime in others:
+            if not isinstance(planned, Refusal) or planned.code != "runtime-unavailable":
+                break
+            planned = _plan(request, runtime)
     except ManifestError as error:
         return Refusal(code="environment-failed", detail=str(error))
+    return first if isinstance(planned, Refusal) else planned
 
 
 def _plan(request: PlanRequest, runtime: Runtime) -> Recipe | Refusal:
@@ -128,7 +138,8 @@ def _recipe(
         "head_commit": request.head_commit,
         "variables": shlex.join(invocation.variables),
         "node_options": shlex.join(_node_options(request, choice)),
-        "options": shlex.join(invocation.options),
+        "options": shlex.join((*invocation.options, *_suite_options(request, choice, setting.lock))),
+        "graded": shlex.join(request.graded) if choice.runner == VITEST else "",
         "exclude": shlex.join(_exclusions(request, choice, setting.lock)),
     }
     return Recipe(
@@ -185,10 +196,26 @@ def _exclusions(request: PlanRequest, choice: RunnerChoice, lock: Lock | None) -
         if (
             path.lower() not in graded
             and any(part in path.lower() for part in graded)
-            and collected(prefix + path, request.head)
+            and (collected(prefix + path, request.head) or collected(prefix + path, request.base))
         ):
             others.add(path)
     return tuple(f"--exclude={path}" for path in sorted(others))
+
+
+def _suite_options(request: PlanRequest, choice: RunnerChoice, lock: Lock | None) -> tuple[str, ...]:
+    """Switch off what vitest's configuration asks of a suite as a whole: coverage and stopping at the first failure."""
+    version = locked_version(lock, choice.runner) or choice.requirement
+    if choice.runner != VITEST or version_tuple(version) < (1, 0, 0):
+        return ()
+    folders = {choice.directory, "."}
+    text = "".join(
+        read_text(request.head, join(folder, f"{stem}.{end}")) or ""
+        for folder in sorted(folders)
+        for stem in ("vitest.config", "vite.config", "vitest.workspace")
+        for end in ("ts", "mts", "js", "mjs", "cjs")
+    )
+    options = (("--coverage.enabled=false", r"\bcoverage\b"), ("--bail=0", r"\bbail\b"))
+    return tuple(option for option, word in options if re.search(word, text))
 
 
 def _node_note(request: PlanRequest) -> tuple[str, ...]:

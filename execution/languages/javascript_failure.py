@@ -12,6 +12,7 @@ _STALE_LOCK: Final = re.compile(
     rb"|lockfile had changes, but lockfile is frozen|is not up[ -]to[ -]date with|Missing: .* from lock file"
 )
 _NOTHING_THEN: Final = re.compile(rb"ETARGET|notarget|ENOVERSIONS|No versions available|with a date before")
+_NPX: Final = re.compile(rb"EDUPLICATEWORKSPACE|EBADDEVENGINES")
 _PEERS: Final = re.compile(rb"\bERESOLVE\b")
 _RUNTIME: Final = re.compile(rb"ERR_PNPM_UNSUPPORTED_ENGINE|code EBADENGINE|The engine \"node\" is incompatible")
 _NETWORK: Final = re.compile(
@@ -34,6 +35,7 @@ class Failure(StrEnum):
     STALE_LOCK = "stale-lock"
     NOTHING_THEN = "nothing-then"
     PEERS = "peers"
+    NPX = "npx"
     NETWORK = "network"
     NEEDS_SYSTEM_PACKAGE = "needs-system-package"
     RUNTIME_UNAVAILABLE = "runtime-unavailable"
@@ -42,6 +44,7 @@ class Failure(StrEnum):
 
 # In the order in which they are tried: a network that failed explains everything that a log says besides.
 _SIGNS: Final = (
+    (Failure.NPX, _NPX),
     (Failure.STALE_LOCK, _STALE_LOCK),
     (Failure.NETWORK, _NETWORK),
     (Failure.NOTHING_THEN, _NOTHING_THEN),
@@ -64,6 +67,9 @@ def way_round(failure: Failure, command: str, loose: str) -> str:
     match failure:
         case Failure.STALE_LOCK | Failure.NOTHING_THEN:
             return loose if loose != command else ""
+        case Failure.NPX if "npx --yes --prefix" not in command:
+            # npx looks at the package that it stands in, though it only fetches another package manager for it.
+            return command.replace("npx --yes ", "npx --yes --prefix .. ") if "npx --yes " in command else ""
         case Failure.PEERS if command.startswith("npm ") and "--legacy-peer-deps" not in command:
             # Lock files of npm 6 and before hold trees whose peers npm 7 and later refuse.
             return f"{command} --legacy-peer-deps"

@@ -10,22 +10,51 @@ from typing import Final
 
 from casewright import process
 from casewright.errors import InfrastructureError
+from execution.languages.javascript_manifest import version_tuple
 from execution.recipe import Runtime
 from execution.sandbox import RUNTIME_DIR, Mount
 
 _SYSTEM: Final = Path("/usr")
 
 
-@functools.cache
-def find_node(wanted: str = "") -> Runtime | None:
-    """Return the node to use: the executable ``wanted`` names, else the one on PATH; None when there is none.
+# Where version managers keep what they installed, below the user's home.
+_MANAGERS: Final = (
+    ".nvm/versions/node/*/bin/node",
+    ".local/share/fnm/node-versions/*/installation/bin/node",
+    ".fnm/node-versions/*/installation/bin/node",
+    ".volta/tools/image/node/*/bin/node",
+    ".asdf/installs/nodejs/*/bin/node",
+    ".local/share/mise/installs/node/*/bin/node",
+    ".nodenv/versions/*/bin/node",
+)
 
-    Raises ``InfrastructureError`` when it does not tell its version.
+
+def find_node(wanted: str = "") -> Runtime | None:
+    """Return the node to use, or None when there is none.
+
+    ``wanted`` is an executable's path, a version or its beginning (``20``, ``20.11``), or empty for the one on PATH.
+    Raises ``InfrastructureError`` when an executable does not tell its version.
     """
-    found = wanted if "/" in wanted else shutil.which("node")
-    if not found or not Path(found).is_file():
-        return None
-    executable = Path(found).resolve()
+    if "/" in wanted:
+        return _read_node(Path(wanted)) if Path(wanted).is_file() else None
+    parts = wanted.removeprefix("v").split(".") if wanted else []
+    fitting = (node for node in installed_nodes() if node.version.split(".")[: len(parts)] == parts)
+    return next(fitting, None)
+
+
+@functools.cache
+def installed_nodes() -> tuple[Runtime, ...]:
+    """Return the nodes of this machine: the one on PATH first, then those of version managers, the newest first."""
+    first = shutil.which("node")
+    others = {path.resolve() for pattern in _MANAGERS for path in Path.home().glob(pattern) if path.is_file()}
+    found = [] if first is None else [_read_node(Path(first))]
+    managed = [_read_node(path) for path in others]
+    managed.sort(key=lambda node: version_tuple(node.version), reverse=True)
+    return (*found, *(node for node in managed if node not in found))
+
+
+def _read_node(path: Path) -> Runtime:
+    executable = path.resolve()
     told = process.run(process.CommandRequest(argv=(str(executable), "--version"), env={}, seconds=60))
     match = re.fullmatch(rb"v(\d+\.\d+\.\d+)\s*", told.stdout)
     if match is None:

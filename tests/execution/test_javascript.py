@@ -105,6 +105,27 @@ def test_files_that_vitest_would_take_along_are_excluded() -> None:
     assert "b.test.ts" not in command
 
 
+def test_a_graded_file_that_was_left_out_is_not_taken_along() -> None:
+    files = ("test/a.test.ts", "x/test/a.test.ts")
+    recipe = _planned(_VITEST, *files)
+    assert "--exclude" not in javascript.check(recipe, files).command
+    assert "--exclude=x/test/a.test.ts" in javascript.check(recipe, files[:1]).command
+
+
+def test_what_a_configuration_asks_of_the_whole_suite_is_switched_off() -> None:
+    config = {"vitest.config.ts": "export default { test: { coverage: { enabled: true }, bail: 1 } }"}
+    command = javascript.check(_planned({**_VITEST, **config}, "a.test.ts"), ("a.test.ts",)).command
+    assert "--coverage.enabled=false --bail=0" in command
+    assert "--bail" not in javascript.check(_planned(_VITEST, "a.test.ts"), ("a.test.ts",)).command
+
+
+def test_a_node_that_is_not_here_is_refused_by_its_version() -> None:
+    request = replace(_request(_VITEST, "a.test.ts"), overrides={"node": "99.1"})
+    refusal = javascript.plan(request)
+    assert isinstance(refusal, Refusal)
+    assert (refusal.code, "99.1" in refusal.detail) == ("runtime-unavailable", True)
+
+
 def test_a_plain_folder_of_node_tests_installs_nothing() -> None:
     recipe = _planned({"test/a.test.js": 'import test from "node:test"; test("a", () => {})'}, "test/a.test.js")
     assert (recipe.runner, recipe.setting("install"), recipe.inputs) == ("node:test", "", ())

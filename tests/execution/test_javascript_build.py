@@ -129,6 +129,13 @@ def test_peers_that_npm_refuses_are_let_through(tmp_path: Path) -> None:
     assert builder.commands == ["npm ci", "npm ci --legacy-peer-deps"]
 
 
+def test_npx_is_kept_from_the_package_that_it_stands_in(tmp_path: Path) -> None:
+    builder = _Installing(tmp_path / "b", (1, "npm error code EDUPLICATEWORKSPACE"), (0, ""))
+    environment = build_environment(_recipe(install="npx --yes pnpm@9.4.0 install"), builder)
+    assert not isinstance(environment, Refusal), environment
+    assert builder.commands[-1] == "npx --yes --prefix .. pnpm@9.4.0 install"
+
+
 def test_no_way_round_is_tried_twice(tmp_path: Path) -> None:
     builder = _Builder(tmp_path / "b", *[(1, "npm error code ERESOLVE")] * 9)
     assert isinstance(build_environment(_recipe(), builder), Refusal)
