@@ -49,15 +49,20 @@ def judgement_object(judgement: Judgement) -> dict[str, Any]:
     }
 
 
-def judgement_row(judgement: Judgement) -> str:
-    """Return the line that ``--format table`` prints for one change as soon as it is judged."""
+def judgement_row(judgement: Judgement, *, with_detail: bool = False) -> str:
+    """Return the line that ``--format table`` prints for one change as soon as it is judged.
+
+    ``with_detail`` adds the evidence below it.
+    """
     outcome = styled(f"{judgement.standing.value:14}", _STYLES[judgement.standing])
     if judgement.standing is Standing.ADMITTED:
         said = f"{judgement.case or ''} ({_tests(judgement)})"
     else:
         said = "" if judgement.reason is None else judgement.reason.value
-    line = table([(judgement.head[:SHORT_ID], f"{said:24}", judgement.subject)])
-    return f"{outcome}  {line}"
+    lines = [f"{outcome}  {judgement.head[:SHORT_ID]}  {said:24}  {one_line(judgement.subject)}"]
+    if with_detail:
+        lines += [" " * 16 + shown(line) for line in judgement.detail.splitlines()]
+    return "\n".join(lines)
 
 
 def listed_text(judgement: Judgement) -> str:

@@ -101,7 +101,8 @@ def run_add_case(common: Common, request: AddRequest) -> int:
     """Judge one commit, whatever is known of it, and print the judgement. A rejection gives exit code 1."""
     workspace = find_workspace(common.directory)
     with ExitStack() as stack:
-        stack.enter_context(locked(workspace))
+        if not request.dry_run:
+            stack.enter_context(locked(workspace))
         session = _opened(stack, common, workspace, request.source, request.options)
         change = change_of(session.repository, request.commit)
         ledger = stack.enter_context(
@@ -215,7 +216,9 @@ def _mined(common: Common, request: MineRequest, session: _Session, ledger: Ledg
 
 
 def _shown_by(common: Common) -> Callable[[Judgement], None]:
-    return _line if common.json else lambda judgement: printed(judgement_row(judgement))
+    if common.json:
+        return _line
+    return lambda judgement: printed(judgement_row(judgement, with_detail=common.verbosity > 0))
 
 
 def _tell_plan(

@@ -92,7 +92,7 @@ def test_a_command_s_answer_is_the_exit_code(cli: CommandLine, failing: dict[str
     ("arguments", "what"),
     [
         (("lint", "--nope"), "No such option: --nope; `casewright lint --help`"),
-        (("explin",), "No such command 'explin'. Did you mean 'explain'?; `casewright --help`"),
+        (("explin",), "No such command 'explin'. Did you mean 'explain'"),
         (("lint", "--format", "xml"), "'xml' is not one of 'table', 'json'; `casewright lint --help`"),
         (("doctor", "surplus"), "`casewright doctor --help`"),
     ],
