@@ -14,7 +14,7 @@ from casewright.cli.options import TAKE_A_VALUE, new_app
 GROUPS: Final[dict[str, tuple[str, ...]]] = {
     "workspace_commands": ("init", "doctor", "schema", "cache"),
     "mine_commands": ("mine", "add-case", "explain", "funnel"),
-    "draft_commands": ("lint", "verify"),
+    "draft_commands": ("lint", "verify", "review"),
     "library_commands": ("cut", "withdraw", "check", "diff", "cite"),
 }
 
@@ -28,6 +28,7 @@ A first run, step by step:
   casewright mine URL --limit 20         judge the newest changes
   casewright funnel                      what became of each, by reason
   casewright lint                        what keeps a draft unreleased
+  casewright review CASE --by NAME       you have read its task
   casewright cut                         release the drafts as a library
   casewright check releases/FILE.json    prove that a release is whole
 

@@ -23,6 +23,7 @@ def add_to(app: typer.Typer) -> None:
     """Add the commands."""
     register(app, "lint")(lint)
     register(app, "verify")(verify)
+    register(app, "review")(review)
 
 
 def lint(common: Common, cases: Cases = None) -> int:
@@ -71,3 +72,36 @@ def verify(
     if Outcome.DIFFERS in outcomes:
         return ExitCode.NO
     return ExitCode.COULD_NOT if Outcome.COULD_NOT in outcomes else ExitCode.DONE
+
+
+def review(
+    common: Common,
+    case: Annotated[str, typer.Argument(metavar="CASE", help="The id of a draft.", show_default=False)],
+    by: Annotated[str, typer.Option("--by", metavar="NAME", help="Who has read it.", show_default=False)],
+) -> int:
+    """Record that a person has read a draft's task, exactly as it stands now.
+
+    `cut` releases such drafts without being asked. When the task changes later, the draft counts as unread again. Exit
+    code 1 means that the task has lint errors: nothing was recorded.
+    """
+    from datetime import UTC, datetime
+
+    from authoring.draft import load_draft, mark_reviewed
+    from authoring.lint import blocking
+    from authoring.lint import lint as findings_of
+    from casewright.cli.lint_output import Linted, linted_object, linted_text
+    from casewright.workspace import find_workspace, locked
+
+    workspace = find_workspace(common.directory)
+    with locked(workspace):
+        draft = load_draft(workspace, case)
+        findings = findings_of(draft.case)
+        blocked = bool(blocking(findings))
+        if not blocked:
+            draft = mark_reviewed(draft, by, datetime.now(UTC).strftime("%Y-%m-%d"))
+    shown_now = Linted(draft=draft, findings=findings)
+    if common.json:
+        printed_json(linted_object(shown_now))
+    else:
+        printed(linted_text(shown_now))
+    return ExitCode.NO if blocked else ExitCode.DONE

@@ -12,6 +12,7 @@ from casewright.workspace import Workspace
 from miner.judgement import Judgement, Reached, Standing
 from miner.ledger import Ledger, Refused
 from miner.reasons import Reason
+from tests.cli.test_mine_commands import snapshot
 from tests.support.cases import plain_case
 from tests.support.command_line import CommandLine
 from tests.support.libraries import workspace_with
@@ -65,6 +66,42 @@ class TestLint:
         ran = cli("-C", workspace.root, "lint", "nothing-such")
         assert (ran.code, ran.out) == (2, "")
         assert "no draft 'nothing-such'" in ran.err
+
+
+class TestReview:
+    def test_a_draft_that_was_read_can_be_cut(self, cli: CommandLine, workspace: Workspace) -> None:
+        ran = cli("-C", workspace.root, "review", "ledger-249689d816", "--by", "B. Reader")
+        assert (ran.code, ran.out) == (0, "cases/ledger-249689d816.yaml: verified, nothing to mend\n")
+        assert cli("-C", workspace.root, "cut").code == 0
+
+    def test_a_task_with_errors_is_not_recorded_as_read(self, cli: CommandLine, tmp_path: Path) -> None:
+        workspace = workspace_with(tmp_path / "w", [plain_case(task=LINTY, review=UNREAD)])
+        ran = cli("-C", workspace.root, "review", "ledger-249689d816", "--by", "B. Reader", "--format", "json")
+        assert (ran.code, ran.json["state"]) == (1, "auto")
+        assert cli("-C", workspace.root, "lint", "--format", "json").json[0]["state"] == "auto"
+
+
+class TestVerify:
+    def test_offline_is_not_here_yet(self, cli: CommandLine, workspace: Workspace) -> None:
+        ran = cli("-C", workspace.root, "verify", "--offline")
+        assert (ran.code, ran.out) == (2, "")
+        assert "not here yet" in ran.err
+
+    def test_a_repository_that_can_not_be_had_is_no_verdict(
+        self, cli: CommandLine, workspace: Workspace, tmp_path: Path
+    ) -> None:
+        before = snapshot(workspace.cases)
+        ran = cli("-C", workspace.root, "verify", "--repo", tmp_path / "absent", "--update", "--format", "json", "-q")
+        assert ran.code == 3
+        (row,) = ran.rows
+        assert (row["case"], row["outcome"]) == ("ledger-249689d816", "infrastructure")
+        assert snapshot(workspace.cases) == before
+
+    def test_no_draft_is_nothing_to_do(self, cli: CommandLine, tmp_path: Path) -> None:
+        workspace = workspace_with(tmp_path / "w", [])
+        ran = cli("-C", workspace.root, "verify")
+        assert (ran.code, ran.out) == (0, "")
+        assert "no draft to verify" in ran.err
 
 
 class TestCut:
