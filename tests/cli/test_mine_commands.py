@@ -12,7 +12,7 @@ from miner.judgement import Judgement, Reached, Standing
 from miner.ledger import Ledger
 from miner.reasons import Reason
 from tests.support.command_line import CommandLine
-from tests.support.repos import RepoBuilder
+from tests.support.repos import RepoBuilder, git, oddity
 
 KEYS = {
     "repository", "base", "head", "landing", "subject", "outcome", "reason", "detail", "graded_files", "excluded_files",
@@ -269,3 +269,32 @@ class TestFunnel:
         ran = cli("funnel", "-C", judged, "--repo", "box")
         assert ran.code == 2
         assert "o/box" in ran.err
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["01-rename-across-split", "03-odd-path-names", "07-line-endings", "10-changes-without-hunks", "11-binary-files"],
+)
+def test_an_odd_change_is_explained_alike_as_commit_and_as_patch(cli: CommandLine, tmp_path: Path, name: str) -> None:
+    repo = oddity(name, tmp_path / "odd").folder / "repo"
+    patch = tmp_path / "odd.patch"
+    patch.write_bytes(git(repo, "diff", "--binary", "--full-index", "--no-renames", "HEAD~1", "HEAD"))
+    of_commit = cli("explain", "--repo", repo, "--commit", "HEAD", "--format", "json")
+    of_patch = cli("explain", "--repo", repo, "--patch", patch, "--base", "HEAD~1", "--format", "json")
+    assert (of_commit.code, of_patch.code) == (0, 0)
+    assert of_commit.json["round_trip"] is True
+    for key in ("base", "parts", "rules", "graded_files", "round_trip"):
+        assert of_patch.json[key] == of_commit.json[key]
+    assert cli("explain", "--repo", repo, "--commit", "HEAD").code == 0
+
+
+def test_a_renaming_patch_is_explained_like_one_without_renames(cli: CommandLine, tmp_path: Path) -> None:
+    repo = oddity("01-rename-across-split", tmp_path / "odd").folder / "repo"
+    explained = []
+    for option in ("--no-renames", "-M1%"):
+        patch = tmp_path / f"{option}.patch"
+        patch.write_bytes(git(repo, "diff", "--binary", "--full-index", option, "HEAD~1", "HEAD"))
+        told = cli("explain", "--repo", repo, "--patch", patch, "--base", "HEAD~1", "--format", "json")
+        assert told.code == 0
+        explained.append({key: told.json[key] for key in ("parts", "rules", "graded_files")})
+    assert explained[0] == explained[1]
