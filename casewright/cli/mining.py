@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
@@ -27,9 +28,10 @@ from miner.change import Change
 from miner.content import ContentScreens, past_around
 from miner.funnel import Tally, funnel
 from miner.history import Stretch, change_of
-from miner.judgement import Judgement, Standing
+from miner.judgement import Judgement, Reached, Standing
 from miner.ledger import Ledger, Refused
 from miner.observer import Observer
+from miner.reasons import Reason
 from miner.repository_id import repository_id
 from miner.scan import Found, scan, scanned
 from miner.shape_rules import rules_of, shape_rules
@@ -281,10 +283,10 @@ def candidates(
 
 def _sorted_only(common: Common, request: MineRequest) -> int:
     """The tree screens alone, also outside of a workspace; nothing is written but the cache's copy of a url."""
-    tallies: list[Tally] = []
+    counted: Counter[tuple[Reached, Standing, Reason | None]] = Counter()
 
     def tally(judgement: Judgement) -> None:
-        tallies.append(Tally(reached=judgement.reached, standing=judgement.standing, reason=judgement.reason, count=1))
+        counted[judgement.reached, judgement.standing, judgement.reason] += 1
         if common.json:
             _line(judgement)
         elif judgement.standing is Standing.CANDIDATE:
@@ -303,6 +305,10 @@ def _sorted_only(common: Common, request: MineRequest) -> int:
             seen=tally,
             candidate=tally,
         )
+    tallies = (
+        Tally(reached=reached, standing=standing, reason=reason, count=count)
+        for (reached, standing, reason), count in counted.items()
+    )
     _tell_funnel(common, funnel_text(funnel(tallies)))
     return ExitCode.DONE
 

@@ -33,12 +33,20 @@ def printed(text: str) -> None:
         raise OutputClosedError from error
 
 
+_LINE = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
+_INDENTED = json.JSONEncoder(ensure_ascii=False, indent=2)
+
+
 def printed_json(value: object, *, line: bool = False) -> None:
     """Write a value as JSON to standard output: indented, or on one line of its own (JSON Lines)."""
-    if line:
-        printed(json.dumps(plain(value), ensure_ascii=False, separators=(",", ":")))
-    else:
-        printed(json.dumps(plain(value), ensure_ascii=False, indent=2))
+    encoder = _LINE if line else _INDENTED
+    try:
+        text = encoder.encode(value)
+        text.encode()
+    except (TypeError, UnicodeEncodeError):
+        # Rare: an undecodable byte, or a collection that JSON does not know. A scan prints too many rows to look first.
+        text = encoder.encode(plain(value))
+    printed(text)
 
 
 def noted(text: str, *, verbosity: int = 0) -> None:
