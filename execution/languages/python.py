@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import execution
-from execution.languages import python_build, python_era, python_interpreters, python_recorded
+from execution.languages import python_build, python_era, python_interpreters, python_recorded, python_steps
 from execution.languages.base import Builder, Check, PlanRequest, Refusal, TreeReader
 from execution.languages.python_interpreters import Wishes
 from execution.languages.python_poetry import specifier
@@ -153,7 +153,7 @@ def mounts(environment: Environment) -> tuple[Mount, ...]:
     resources = Path(execution.__file__).parent / "resources"
     return (
         Mount(source=environment.folder / "env", target=ENVIRONMENT_DIR),
-        *python_build.runtime_mounts(environment.runtime),
+        *python_steps.runtime_mounts(environment.runtime),
         Mount(source=resources, target=TOOLS_DIR),
     )
 
@@ -165,7 +165,7 @@ def find_runtime(version: str) -> Runtime | None:
 
 def runtime_mounts(runtime: Runtime) -> tuple[Mount, ...]:
     """Return what makes ``python3.N`` visible inside."""
-    return python_build.runtime_mounts(runtime)
+    return python_steps.runtime_mounts(runtime)
 
 
 def env(environment: Environment, variation: Mapping[str, str]) -> Mapping[str, str]:

@@ -29,12 +29,11 @@ PROBE_SECONDS = 30
 # A season after its first release a minor version has wheels of what tests need, and projects test on it: a suite of
 # early 2023 skips what it holds for 3.11 when it is run on 3.10.
 SETTLED_AFTER = 90 * 24 * 3600
-# The stand-alone reporters need 3.6, and uv resolves for nothing older.
-OLDEST = (3, 6)
+# No setuptools that runs on an older one can install a project in place without leaving its metadata in the tree.
+OLDEST = (3, 7)
 
 # The day of each minor version's first release. A version that is not listed is newer than this table.
 FIRST_RELEASES = {
-    (3, 6): datetime(2016, 12, 23, tzinfo=UTC),
     (3, 7): datetime(2018, 6, 27, tzinfo=UTC),
     (3, 8): datetime(2019, 10, 14, tzinfo=UTC),
     (3, 9): datetime(2020, 10, 5, tzinfo=UTC),

@@ -1,0 +1,143 @@
+"""From what is needed to exact versions with hashes: by the lock file where there is one, else by the date.
+
+uv answers; what it wrote stands in a folder that strangers' build scripts can reach, and is read with care.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from packaging.version import Version
+
+from casewright.errors import InvalidInputError
+from execution.languages.python_interpreters import FIRST_RELEASES
+from execution.languages.python_lock import Locked, merge, read_pylock
+from execution.languages.python_requirements import Needs
+from execution.languages.python_steps import PYTHON, UV, WORK, StepRefusedError, Work, minor_of, read_written, refused
+from execution.recipe import Recipe
+from execution.sandbox import TREE_DIR
+
+# The first day on which every usual back-end could install a project in place (PEP 660).
+EDITABLE_SINCE = datetime(2022, 10, 1, tzinfo=UTC)
+# A back-end that knows an interpreter comes out around its first release.
+BACKEND_AFTER_RELEASE = timedelta(days=45)
+OLDEST_PIP = Version("21.3")
+_BUILD_TOOLS = (
+    "setuptools", "wheel", "hatchling", "hatch-vcs", "editables", "pathspec", "trove-classifiers", "flit-core", "flit",
+    "poetry-core", "pdm-backend", "pdm-pep517", "setuptools-scm", "meson-python", "scikit-build-core", "maturin", "pip",
+)  # fmt: skip
+# A setuptools that can install in place takes no importlib-metadata of old, which Python 3.7 needs for want of its own.
+_METADATA_SINCE = (3, 8)
+# Distributions whose old releases were published anew at a later day: to a date before it they do not exist, and the
+# resolver would go back to what never needed them (pytest 3 instead of 5).
+_REPUBLISHED = {"atomicwrites": datetime(2022, 7, 9, tzinfo=UTC)}
+
+
+def resolve(work: Work, asked: tuple[str, ...] = ()) -> tuple[Locked, ...]:
+    """Resolve to exact versions with hashes; once more, with build tools, if something has to be built."""
+    build_lines = (*work.needs.build, *_newer_pip(work), *asked)
+    locked = _resolve_once(work, build_lines)
+    if any(not one.built for one in locked) and not {"setuptools", "wheel"} <= {one.name for one in locked}:
+        locked = _resolve_once(work, (*build_lines, "setuptools", "wheel"))
+    return locked
+
+
+def _newer_pip(work: Work) -> tuple[str, ...]:
+    """An interpreter of old brings a pip that can't install in place; then the list holds a newer one."""
+    printed = work.run("ask pip for its version", f"{PYTHON} -m pip --version").output.decode("utf-8", "replace")
+    found = re.search(r"\bpip (\d+(?:\.\d+)*)", printed)
+    if found and Version(found.group(1)) < OLDEST_PIP:
+        return (f"pip>={OLDEST_PIP}",)
+    return ()
+
+
+def _resolve_once(work: Work, build_lines: tuple[str, ...]) -> tuple[Locked, ...]:
+    needs = work.needs
+    if needs.lock:
+        exported = _export(work)
+        pinned = _compile(work, "locked", [work.give("locked.in", exported)], dated=False, options=("--no-deps",))
+        loose = work.give("loose.in", (*needs.lines, *build_lines))
+        constraint = work.give("constraints.in", tuple(one.pin for one in pinned))
+        rest = _compile(work, "loose", [loose, *_tree_files(needs)], dated=True, options=("-c", constraint))
+        return merge(pinned, rest)
+    loose = work.give("loose.in", (*needs.lines, *build_lines))
+    sources = [loose, *_tree_files(needs)]
+    if needs.manifest:
+        sources.append(f"{TREE_DIR}/{needs.manifest}")
+    options = tuple(word for extra in needs.extras for word in ("--extra", extra))
+    if not needs.constraints:
+        return _compile(work, "loose", sources, dated=True, options=options)
+    constraint = work.give("constraints.in", needs.constraints)
+    try:
+        return _compile(work, "loose", sources, dated=True, options=(*options, "-c", constraint))
+    except StepRefusedError:
+        work.notes.append("the lock file does not serve this interpreter; the versions are those of the date")
+        return _compile(work, "loose", sources, dated=True, options=options)
+
+
+def _tree_files(needs: Needs) -> list[str]:
+    return [f"{TREE_DIR}/{path}" for path in needs.files]
+
+
+def _export(work: Work) -> tuple[str, ...]:
+    """Return what uv.lock holds for the chosen groups as plain pins with markers."""
+    folder = shlex.quote(str(Path(TREE_DIR) / work.recipe.directory))
+    words = [
+        UV,
+        "export",
+        "--frozen",
+        "--no-header",
+        "--no-annotate",
+        "--no-hashes",
+        "--no-emit-local",
+        "--no-default-groups",
+    ]
+    words += [word for group in work.needs.groups for word in ("--group", shlex.quote(group))]
+    words += [word for extra in work.needs.extras for word in ("--extra", shlex.quote(extra))]
+    words += ["--python", PYTHON, "--directory", folder, "-q", "-o", f"{WORK}/exported.txt"]
+    work.run("export uv.lock", " ".join(words))
+    text = read_written(work, "exported.txt")
+    return tuple(line for line in text.splitlines() if line.strip() and not line.startswith(("#", "-e", ".", "/")))
+
+
+def _compile(
+    work: Work, name: str, sources: list[str], *, dated: bool, options: tuple[str, ...] = ()
+) -> tuple[Locked, ...]:
+    """Resolve requirement files to distributions with hashes."""
+    words = [UV, "pip", "compile", "--no-config", "--no-sources", "-q", "--format", "pylock.toml", "--python", PYTHON]
+    words += ["-o", f"{WORK}/pylock.{name}.toml", *options]
+    words += date_options(work.recipe) if dated else []
+    words += [shlex.quote(source) for source in sources]
+    # In a folder of its own: neither the tree's configuration of uv nor an older answer steers the resolution.
+    command = f"cd {WORK} && rm -f pylock.{name}.toml && {' '.join(words)}"
+    work.run("resolve the dependencies", command, network=True)
+    text = read_written(work, f"pylock.{name}.toml")
+    try:
+        locked, elsewhere = read_pylock(text, minor_of(work.recipe.runtime))
+    except InvalidInputError as error:
+        raise refused(error.message) from error
+    if elsewhere:
+        work.notes.append(f"left out, since no index holds them: {', '.join(elsewhere)}")
+    return locked
+
+
+def date_options(recipe: Recipe) -> list[str]:
+    """Return the options that pin the index to the date; build tools get the later of it and what they need to work."""
+    date = datetime.fromtimestamp(recipe.date, tz=UTC)
+    released = FIRST_RELEASES.get(minor_of(recipe.runtime))
+    tools_date = max(date, EDITABLE_SINCE, released + BACKEND_AFTER_RELEASE if released else date)
+    words = ["--exclude-newer", _stamp(date)]
+    tools = _BUILD_TOOLS if minor_of(recipe.runtime) >= _METADATA_SINCE else (*_BUILD_TOOLS, "importlib-metadata")
+    if tools_date > date:
+        words += [word for tool in tools for word in ("--exclude-newer-package", f"{tool}={_stamp(tools_date)}")]
+    for name, republished in _REPUBLISHED.items():
+        if republished > date:
+            words += ["--exclude-newer-package", f"{name}={_stamp(republished)}"]
+    return words
+
+
+def _stamp(date: datetime) -> str:
+    return date.strftime("%Y-%m-%dT%H:%M:%SZ")
