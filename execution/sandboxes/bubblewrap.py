@@ -35,8 +35,7 @@ from execution.sandboxes.trial import why_not
 
 # Where root's stage puts what bubblewrap is to mount. bubblewrap works below /tmp itself, so the folder is there.
 STAGE_DIR = "/tmp"  # noqa: S108 - a tmpfs in a mount namespace of its own
-# bubblewrap closes the one that it tells process 1 by, so the lines of sh have their own.
-STATUS_FD, HOLD_FD, INFO_FD = 4, 5, 6
+STATUS_FD = 4
 CLOSED_IN_PROC = ("/proc/sys", "/proc/irq", "/proc/bus")
 
 
@@ -124,7 +123,7 @@ def _run(request: SandboxRequest) -> SandboxOutcome:
     script = _script(request, copies)
 
     def plan(pipes: Pipes, fds: Mapping[str, int]) -> Mapping[str, object]:
-        late = [b"--info-fd", b"%d" % INFO_FD, b"--block-fd", b"%d" % HOLD_FD]
+        late: list[bytes] = []
         for path in files:
             late += [b"--perms", b"0644", b"--file", b"%d" % fds[path], path.encode()]
         late += [b"--remount-ro", b"/dev", b"--remount-ro", b"/"]
@@ -137,12 +136,7 @@ def _run(request: SandboxRequest) -> SandboxOutcome:
             "stage_dir": STAGE_DIR.encode(),
             "limits": resource_limits(request.limits),
             "shared_pages": shared_pages(request.limits),
-            "descriptors": [
-                (pipes.report, 3),
-                (pipes.status, STATUS_FD),
-                (pipes.hold, HOLD_FD),
-                (pipes.status, INFO_FD),
-            ],
+            "descriptors": [(pipes.report, 3), (pipes.status, STATUS_FD)],
             "options": b"".join(option + b"\0" for option in (*options, *late)),
             "argv": [
                 os.fsencode(program),
@@ -151,7 +145,7 @@ def _run(request: SandboxRequest) -> SandboxOutcome:
             ],
         }
 
-    return supervise(Launch(plan=plan, files=files, held=True, uid=uid, request=request))
+    return supervise(Launch(plan=plan, files=files, uid=uid, request=request))
 
 
 def _namespaces(request: SandboxRequest) -> Iterable[bytes]:

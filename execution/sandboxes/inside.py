@@ -20,6 +20,7 @@ from __future__ import annotations
 import errno
 import os
 import select
+import signal
 import stat
 from collections.abc import Callable
 
@@ -45,13 +46,16 @@ from execution.sandboxes.kernel import (
     NEW_UTS,
     PR_CAP_AMBIENT,
     PR_CAPBSET_DROP,
+    PR_SET_CHILD_SUBREAPER,
     PR_SET_DUMPABLE,
     PR_SET_KEEPCAPS,
     PR_SET_NO_NEW_PRIVS,
+    PR_SET_PDEATHSIG,
     SetupError,
     attach,
     bound_shared_memory,
     check,
+    children,
     die_with,
     forget_command_line,
     forget_keys,
@@ -374,12 +378,24 @@ def namespaces(plan: dict[str, Any], status: int) -> NoReturn:
         os.close(held)
         attempt(status, lambda: be_init(plan, identity, status, lifeline))
     os.close(status)
-    _, code = os.waitpid(child, 0)
-    os._exit(shell_code(code))
+    _, ended = os.waitpid(child, 0)
+    end_alike(ended)
 
 
-def stage(plan: dict[str, Any]) -> NoReturn:
-    """Prepare what bubblewrap can't, and become bubblewrap."""
+def end_alike(status: int) -> NoReturn:
+    """End as what we waited for: with its code, or by a signal, which tells that the sandbox itself was hit."""
+    code = os.waitstatus_to_exitcode(status)
+    if code < 0:
+        os.kill(os.getpid(), signal.SIGKILL)
+    os._exit(code)
+
+
+def stage(plan: dict[str, Any], status: int, casewright: int) -> NoReturn:
+    """Prepare what bubblewrap can't, start it, and see to it that nothing of it is left.
+
+    bubblewrap's own death with the parent has a gap: killed between making process 1 and waking it, it leaves that one
+    asleep for ever. So this process outlives casewright for a moment, and orphans come to it.
+    """
     identity = Identity(plan)
     if identity.uid is not None:
         check("unshare", libc.unshare(NEW_MOUNTS | NEW_IPC))
@@ -393,10 +409,20 @@ def stage(plan: dict[str, Any]) -> NoReturn:
         for target, *size in plan["tmpfs"]:
             tmpfs(root, target, tuple(size), identity.uid)
         os.close(root)
-        parent = os.getppid()
         identity.take()
         libc.prctl(PR_SET_DUMPABLE, 1, 0, 0, 0)
-        die_with(lambda: os.getppid() == parent)
+    check("prctl", libc.prctl(PR_SET_PDEATHSIG, 0, 0, 0, 0))
+    check("prctl", libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0))
+    keeper = os.getpid()
+    child = os.fork()
+    if child == 0:
+        die_with(lambda: os.getppid() == keeper)
+        attempt(status, lambda: become_bubblewrap(plan))
+    keep(child, casewright)
+
+
+def become_bubblewrap(plan: dict[str, Any]) -> NoReturn:
+    """Limits, descriptors, options, and bubblewrap's own name."""
     limit(plan["limits"])
     usual_signals()
     os.chdir("/")
@@ -411,6 +437,25 @@ def stage(plan: dict[str, Any]) -> NoReturn:
     os.execve(program, [b"bwrap", b"--args", b"%d" % options, *rest], {})
 
 
+def keep(child: int, casewright: int) -> NoReturn:
+    """Wait for a child or for the end of casewright, kill all that is left, and end as the child did."""
+    watched = os.pidfd_open(child)
+    os.closerange(0, min(watched, casewright))
+    poll = select.poll()
+    for fd in (watched, casewright):
+        poll.register(fd, select.POLLIN)
+    poll.poll()
+    libc.kill(child, signal.SIGKILL)
+    _, status = os.waitpid(child, 0)
+    while True:
+        for orphan in children():
+            libc.kill(orphan, signal.SIGKILL)
+        try:
+            os.waitpid(-1, 0)
+        except ChildProcessError:
+            end_alike(status)
+
+
 def attempt(status: int, step: Callable[[], NoReturn]) -> NoReturn:
     """Run a step that does not return, and tell the status pipe why when it fails."""
     try:
@@ -422,6 +467,7 @@ def attempt(status: int, step: Callable[[], NoReturn]) -> NoReturn:
 
 def main(plan: dict[str, Any]) -> NoReturn:
     """Do as the plan says."""
+    casewright = os.pidfd_open(plan["parent"])
     die_with(lambda: os.getppid() == plan["parent"])
     # Folders on the way to a mount point must be open to the user that we become, whatever our caller's umask is.
     os.umask(0o022)
@@ -430,5 +476,5 @@ def main(plan: dict[str, Any]) -> NoReturn:
     forget_keys()
     status = plan["status"]
     if plan["way"] == "stage":
-        attempt(status, lambda: stage(plan))
+        attempt(status, lambda: stage(plan, status, casewright))
     attempt(status, lambda: namespaces(plan, status))

@@ -30,6 +30,7 @@ MOVE_FROM_AND_TO_FD = 0x04 | 0x40
 OPEN_TREE, MOVE_MOUNT, MOUNT_SETATTR = 428, 429, 442
 KEYCTL = {"x86_64": 250, "aarch64": 219, "riscv64": 219, "ppc64le": 271, "s390x": 280}
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_KEEPCAPS, PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS = 1, 4, 8, 24, 38
+PR_SET_CHILD_SUBREAPER = 36
 PR_CAP_AMBIENT, AMBIENT_RAISE, DAC_READ_SEARCH = 47, 2, 2
 LONG = ctypes.c_long
 
@@ -172,3 +173,12 @@ def usual_signals() -> None:
 def bound_shared_memory(pages: int) -> None:
     """Bound System V shared memory of the IPC namespace that root has just made; no look at processes counts it."""
     put(b"/proc/sys/kernel/shmall", b"%d" % pages)
+
+
+def children() -> list[int]:
+    """Return the processes whose parent we are; we have one thread."""
+    fd = os.open(f"/proc/self/task/{os.getpid()}/children", os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        return [int(number) for number in os.read(fd, 1 << 16).split()]
+    finally:
+        os.close(fd)

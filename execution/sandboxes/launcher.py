@@ -16,6 +16,8 @@ import weakref
 from collections.abc import Callable
 from concurrent.futures import Future
 
+from execution.sandboxes.watch import descendants
+
 Start = Callable[[], "subprocess.Popen[bytes]"]
 
 
@@ -52,8 +54,10 @@ class Launcher:
         for process in tuple(self._started):
             # Not Popen.kill: it would wait for a process that has ended, and take its exit code from its watcher.
             if process.returncode is None:
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(process.pid, signal.SIGKILL)
+                # The outer process ends after what it waits for, and cleans up behind it.
+                for pid in descendants(process.pid)[:1] or (process.pid,):
+                    with contextlib.suppress(ProcessLookupError):
+                        os.kill(pid, signal.SIGKILL)
 
     def _work(self) -> None:
         while True:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
-import re
 import select
 import selectors
 import signal
@@ -29,37 +28,31 @@ CHUNK_BYTES = 1 << 16
 KEPT_BYTES = 4 << 20
 SETUP_SECONDS = 300
 LAST_WORDS_SECONDS = 5.0
+KILL_SECONDS = 0.02
 FIRST_LOOK_SECONDS = 0.02
 LOOK_SECONDS = 0.1
 MEMORY_BY = "rlimit-data and polled"
 # Descriptors of ours are kept out of the way of those that the program is going to have.
 FIRST_FD = 16
-CHILD = re.compile(rb'"child-pid": (\d+)')
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Pipes:
-    """The descriptors that a sandbox starts with, by number in the set-up program; -1 where there is none.
-
-    ``hold`` is read by a backend that waits for our leave before its process 1 may go on.
-    """
+    """The write ends of pipes that a sandbox starts with, by number; ``report`` is -1 where there is none."""
 
     status: int
     report: int
-    hold: int
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Launch:
     """How a backend starts: ``plan`` gives the set-up program's plan for the pipes, ``files`` are read by it.
 
-    ``files`` maps names of the backend to bytes; ``plan`` gets the descriptor of each. ``held``: the status pipe tells
-    the id of process 1, which waits until the hold pipe says go.
+    ``files`` maps names of the backend to bytes; ``plan`` gets the descriptor of each.
     """
 
     plan: Callable[[Pipes, Mapping[str, int]], Mapping[str, object]]
     files: Mapping[str, bytes]
-    held: bool
     uid: int | None
     request: SandboxRequest
 
@@ -143,13 +136,11 @@ class _Run:
         self._report = bytearray()
         self._status = bytearray()
         self._ready = False
-        self._init_pidfd = -1
         self._peak_kb = 0
         self._stopped: Ended | None = None
         self._limit_bytes = launch.request.limits.output_mb << 20
         self._selector = selectors.DefaultSelector()
         self._streams: dict[int, Callable[[bytes], None]] = {}
-        self._hold = -1
         self._started = time.monotonic()
         self._milliseconds = 0
         self._process = self._start()
@@ -158,16 +149,15 @@ class _Run:
         out, out_end = self._fds.pipe()
         status, status_end = self._fds.pipe()
         report, report_end = self._fds.pipe() if self._launch.request.report else (-1, -1)
-        hold_end, self._hold = self._fds.pipe() if self._launch.held else (-1, -1)
         if self._launch.uid is not None:
             # Reporters open /dev/fd/3 by its path, which asks for the pipe's owner.
             for fd in (out_end, report_end):
                 if fd >= 0:
                     os.fchown(fd, self._launch.uid, self._launch.uid)
         files = {name: self._fds.file(content) for name, content in self._launch.files.items()}
-        plan = self._launch.plan(Pipes(status=status_end, report=report_end, hold=hold_end), files)
+        plan = self._launch.plan(Pipes(status=status_end, report=report_end), files)
         plan_fd = self._fds.file(content({**plan, "parent": os.getpid(), "status": status_end, "report": report_end}))
-        passed = [fd for fd in (plan_fd, status_end, report_end, hold_end, *files.values()) if fd >= 0]
+        passed = [fd for fd in (plan_fd, status_end, report_end, *files.values()) if fd >= 0]
 
         def start() -> subprocess.Popen[bytes]:
             return subprocess.Popen(
@@ -236,7 +226,7 @@ class _Run:
                 self._stopped = Ended.OUTPUT_LIMIT
             elif now >= self._deadline():
                 self._stopped = Ended.TIMEOUT
-            elif now >= look:
+            elif now >= look and self._ready:
                 self._look()
                 # Looking may take a twentieth of one processor at most, however many processes there are.
                 look = time.monotonic() + max(LOOK_SECONDS, 20 * (time.monotonic() - now))
@@ -275,37 +265,27 @@ class _Run:
 
     def _add_status(self, chunk: bytes) -> None:
         self._status += chunk
-        child = CHILD.search(self._status)
-        if child is not None and self._init_pidfd < 0:
-            with contextlib.suppress(ProcessLookupError):
-                self._init_pidfd = self._fds.keep(os.pidfd_open(int(child[1])))
-            os.write(self._hold, b"go")
-            self._fds.close(self._hold)
         if not self._ready and b"ok\n" in self._status:
             self._ready = True
             self._started = time.monotonic()
 
     def _kill(self) -> None:
-        """Kill process 1 of the sandbox, and with it all that is inside; then what waits for it outside."""
+        """Kill what the outer process waits for; it ends when all that is inside has, and its end is waited for."""
         if self._process.returncode is not None:
             return
-        # Process 1 first: the process outside ends after it, so that its end tells that everything is gone.
-        with contextlib.suppress(ProcessLookupError):
-            if self._init_pidfd >= 0:
-                signal.pidfd_send_signal(self._init_pidfd, signal.SIGKILL)
-        for pid in descendants(self._process.pid)[:1]:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
-        outside = os.pidfd_open(self._process.pid)
+        outer = os.pidfd_open(self._process.pid)
         try:
-            _wait_for_end(outside)
-            signal.pidfd_send_signal(outside, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
+            until = time.monotonic() + LAST_WORDS_SECONDS
+            while not has_ended(outer, KILL_SECONDS) and time.monotonic() < until:
+                first = descendants(self._process.pid)[:1]
+                # Before it has a child it can be killed itself.
+                for pid in first or (() if self._ready else (self._process.pid,)):
+                    with contextlib.suppress(ProcessLookupError):
+                        os.kill(pid, signal.SIGKILL)
+            with contextlib.suppress(ProcessLookupError):
+                signal.pidfd_send_signal(outer, signal.SIGKILL)
         finally:
-            os.close(outside)
-        if self._init_pidfd >= 0:
-            _wait_for_end(self._init_pidfd)
+            os.close(outer)
 
     def _reap(self) -> tuple[int, int]:
         """Return the exit code (-N when signal N hit the outer process) and the kilobytes of the largest process."""
@@ -329,8 +309,8 @@ class _Run:
         return "run `casewright doctor`"
 
 
-def _wait_for_end(pidfd: int) -> None:
-    """Wait a few seconds for the process of a pidfd to end. Not select(2): it knows no descriptor above 1023."""
+def has_ended(pidfd: int, seconds: float) -> bool:
+    """Whether the process of a pidfd has ended, now or within a time. Not select(2): it knows no fd above 1023."""
     poll = select.poll()
     poll.register(pidfd, select.POLLIN)
-    poll.poll(LAST_WORDS_SECONDS * 1000)
+    return bool(poll.poll(seconds * 1000))

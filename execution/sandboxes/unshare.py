@@ -63,7 +63,7 @@ def _run(request: SandboxRequest) -> SandboxOutcome:
     def plan(_pipes: Pipes, _files: Mapping[str, int]) -> Mapping[str, object]:
         return _plan(request, uid)
 
-    return supervise(Launch(plan=plan, files={}, held=False, uid=uid, request=request))
+    return supervise(Launch(plan=plan, files={}, uid=uid, request=request))
 
 
 def _plan(request: SandboxRequest, uid: int | None) -> Mapping[str, object]:
