@@ -18,26 +18,28 @@ from typing import Final, TextIO
 
 COLOURS: Final[Mapping[str, str]] = {"good": "32", "bad": "31", "quiet": "2", "strong": "1"}
 GAP: Final = "  "
+_LINE: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
+_INDENTED: Final = json.JSONEncoder(ensure_ascii=False, indent=2)
 
 
 class OutputClosedError(Exception):
     """Whoever read our standard output has gone away (``| head``): stop quietly."""
 
 
-def printed(text: str) -> None:
-    """Write a line, or several, to standard output. Raises ``OutputClosedError`` when nobody reads any more."""
+def printed(text: str, *, at_once: bool = True) -> None:
+    """Write a line, or several, to standard output; it is read at once unless ``at_once`` is false.
+
+    Raises ``OutputClosedError`` when nobody reads any more.
+    """
     try:
         sys.stdout.write(text + "\n")
-        sys.stdout.flush()
+        if at_once:
+            sys.stdout.flush()
     except BrokenPipeError as error:
         raise OutputClosedError from error
 
 
-_LINE = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
-_INDENTED = json.JSONEncoder(ensure_ascii=False, indent=2)
-
-
-def printed_json(value: object, *, line: bool = False) -> None:
+def printed_json(value: object, *, line: bool = False, at_once: bool = True) -> None:
     """Write a value as JSON to standard output: indented, or on one line of its own (JSON Lines)."""
     encoder = _LINE if line else _INDENTED
     try:
@@ -46,7 +48,7 @@ def printed_json(value: object, *, line: bool = False) -> None:
     except (TypeError, UnicodeEncodeError):
         # Rare: an undecodable byte, or a collection that JSON does not know. A scan prints too many rows to look first.
         text = encoder.encode(plain(value))
-    printed(text)
+    printed(text, at_once=at_once)
 
 
 def noted(text: str, *, verbosity: int = 0) -> None:
