@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from casewright.documents import read_model
 from casewright.hashing import digest
+from casewright.workspace import CONFIGURATION, Workspace
 
 CONFIGURATION_SCHEMA: Final = "casewright.workspace/v1"
 REPOSITORY_ID_PATTERN: Final = r"^[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+)*$"
@@ -141,9 +142,14 @@ class Configuration(Section):
         return {name: value for layer in layers for name, value in layer.model_dump(exclude_none=True).items()}
 
 
-def read_configuration(path: Path, name: str = "casewright.yaml") -> Configuration:
+def read_configuration(path: Path, name: str = CONFIGURATION) -> Configuration:
     """Read the file strictly. Raises ``DocumentError`` with every fault and its place."""
     return read_model(path, name, Configuration, PHRASES)
+
+
+def configuration_of(workspace: Workspace) -> Configuration:
+    """Read a workspace's ``casewright.yaml``; raises as ``read_configuration`` does."""
+    return read_configuration(workspace.configuration_path)
 
 
 def overrides(section: RepositorySection) -> dict[str, str]:

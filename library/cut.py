@@ -15,7 +15,7 @@ from typing import Any, Final
 from authoring.consistency import task_digest
 from authoring.draft import Draft, readable_drafts
 from authoring.lint import blocking, lint
-from casewright.configuration import Configuration
+from casewright.configuration import Configuration, configuration_of
 from casewright.errors import DocumentError, RefusedError, WorkspaceError
 from casewright.files import create_file, replace_file
 from casewright.hashing import canonical_bytes, digest_bytes, unrepresentable
@@ -102,7 +102,7 @@ def cut(
     is not whole; ``UsageError`` for a choice that can't be; what reading drafts and writing files raise.
     """
     options.selection.refuse_nonsense()
-    configuration = workspace.configuration()
+    configuration = configuration_of(workspace)
     previous = newest(workspace.releases, configuration.library.id)
     ready, unready = sorted_out(readable_drafts(workspace), configuration, previous, options)
     version = previous["version"] + 1 if previous else 1

@@ -5,7 +5,7 @@ That file is the workspace's own and goes with it into version control, so whoev
 
 from __future__ import annotations
 
-from casewright.configuration import PHRASES, Configuration
+from casewright.configuration import PHRASES, Configuration, configuration_of
 from casewright.document_edits import updated
 from casewright.documents import parse_model
 from casewright.errors import InvalidInputError, UsageError
@@ -24,7 +24,7 @@ def withdraw(workspace: Workspace, case_id: str, reason: str) -> None:
     line = reason.strip()
     if not line or "\n" in line:
         raise UsageError("--reason needs one line of text", "say why the case is withdrawn")
-    configuration = workspace.configuration()
+    configuration = configuration_of(workspace)
     library = newest(workspace.releases, configuration.library.id)
     if library is None:
         raise InvalidInputError(

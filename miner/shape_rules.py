@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from casewright.configuration import RepositorySection
+from casewright.configuration import RepositorySection, configuration_of
 from casewright.errors import WorkspaceError
 from casewright.repository import Repository
 from casewright.workspace import find_workspace
@@ -22,7 +22,7 @@ def shape_rules(repository: Repository, folder: Path) -> tuple[PathRules, SizeLi
         workspace = find_workspace(folder)
     except WorkspaceError:
         return rules_of(RepositorySection())
-    section = workspace.configuration().repository(repository_id(repository.remote_url, repository.name))
+    section = configuration_of(workspace).repository(repository_id(repository.remote_url, repository.name))
     return rules_of(section)
 
 

@@ -52,15 +52,15 @@ def judgement_object(judgement: Judgement) -> dict[str, Any]:
 def judgement_row(judgement: Judgement, *, with_detail: bool = False) -> str:
     """Return the line that ``--format table`` prints for one change as soon as it is judged.
 
-    ``with_detail`` adds the evidence below it.
+    ``with_detail`` adds the evidence below it; what was spoilt says by what without being asked.
     """
     outcome = styled(f"{judgement.standing.value:14}", _STYLES[judgement.standing])
     if judgement.standing is Standing.ADMITTED:
         said = f"{judgement.case or ''} ({_tests(judgement)})"
     else:
-        said = "" if judgement.reason is None else judgement.reason.value
+        said = "" if judgement.reason in (None, Reason.INFRASTRUCTURE) else judgement.reason.value
     lines = [f"{outcome}  {judgement.head[:SHORT_ID]}  {said:24}  {one_line(judgement.subject)}"]
-    if with_detail:
+    if with_detail or judgement.standing is Standing.INFRASTRUCTURE:
         lines += [" " * 16 + shown(line) for line in judgement.detail.splitlines()]
     return "\n".join(lines)
 

@@ -107,33 +107,38 @@ def mine(
     grade_by: GradeBy = "per-test",
     category: Category = None,
 ) -> int:
-    """Look at a history, judge every change that could be a case, and write a draft for each that can be proved.
+    """Judge the changes of a history; write a draft for each case.
 
     A change is admitted when its tests fail on the commit before it and pass on the commit itself, several times, with
     the network cut off. Ends with the funnel: what became of every change, by reason. Run it again at any time: what is
     judged already is not judged again, and an interrupted run goes on.
     """
-    from casewright.cli.mining import MineRequest, judging_options, run_mine
     from miner.history import Stretch
 
     if plan and dry_run:
         raise UsageError("--plan and --dry-run can't both be obeyed", "--plan runs three candidates, --dry-run none")
+    stretch = Stretch(
+        branch=branch or "",
+        commit_range=commit_range or "",
+        since=since,
+        until=until,
+        paths=tuple(os.fsencode(path) for path in paths or ()),
+        all_commits=all_commits,
+    )
+    if dry_run:
+        from casewright.cli.scanning import run_dry
+
+        return run_dry(common, source, stretch, limit)
+    from casewright.cli.mining import MineRequest, judging_options, run_mine
+
     return run_mine(
         common,
         MineRequest(
             source=source,
-            stretch=Stretch(
-                branch=branch or "",
-                commit_range=commit_range or "",
-                since=since,
-                until=until,
-                paths=tuple(os.fsencode(path) for path in paths or ()),
-                all_commits=all_commits,
-            ),
+            stretch=stretch,
             limit=limit,
             again=again,
             plan=plan,
-            dry_run=dry_run,
             options=judging_options(repeat, test_command, setup_command, grade_by, category),
         ),
     )

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Final
 
 from authoring.desk import Desk, JudgingOptions, judging_digest, open_desk
@@ -17,27 +15,25 @@ from casewright.cli.judgement_output import funnel_text, judgement_object, judge
 from casewright.cli.options import Common
 from casewright.cli.output import noted, printed, printed_json
 from casewright.cli.progress import followed
+from casewright.cli.scanning import candidates, line_of_json, tell_funnel
 from casewright.cli.version import tool_version
-from casewright.configuration import Configuration
-from casewright.errors import ExitCode, UsageError, WorkspaceError
+from casewright.configuration import Configuration, configuration_of
+from casewright.errors import ExitCode, UsageError
 from casewright.repository import Repository, open_source
-from casewright.store import Store, cache_root
+from casewright.store import Store
 from casewright.workspace import Workspace, find_workspace, locked
 from execution.sandboxes import choose
 from miner.change import Change
 from miner.content import ContentScreens, past_around
-from miner.funnel import Tally, funnel
+from miner.funnel import funnel
 from miner.history import Stretch, change_of
-from miner.judgement import Judgement, Reached, Standing
-from miner.ledger import Ledger, Refused
+from miner.judgement import Judgement, Standing
+from miner.ledger import Ledger
 from miner.observer import Observer
-from miner.reasons import Reason
 from miner.repository_id import repository_id
-from miner.scan import Found, scan, scanned
-from miner.shape_rules import rules_of, shape_rules
+from miner.scan import scan
+from miner.shape_rules import rules_of
 
-# A scan tells how far it is every so many changes.
-SCAN_STEP: Final = 500
 PLAN_SAMPLE: Final = 3
 
 
@@ -50,7 +46,6 @@ class MineRequest:
     limit: int | None
     again: bool
     plan: bool
-    dry_run: bool
     options: JudgingOptions
 
 
@@ -81,8 +76,6 @@ def run_mine(common: Common, request: MineRequest) -> int:
 
     Infrastructure outcomes give exit code 3: the run is not over.
     """
-    if request.dry_run:
-        return _sorted_only(common, request)
     workspace = find_workspace(common.directory)
     with ExitStack() as stack:
         stack.enter_context(locked(workspace))
@@ -95,7 +88,7 @@ def run_mine(common: Common, request: MineRequest) -> int:
         finally:
             # Also where no sandbox works: the screens have spoken, and why they dropped what they dropped is known.
             if not request.plan:
-                _tell_funnel(common, funnel_text(funnel(ledger.tallies(session.id))))
+                tell_funnel(common, funnel_text(funnel(ledger.tallies(session.id))))
     return ExitCode.COULD_NOT if spoilt else ExitCode.DONE
 
 
@@ -146,7 +139,7 @@ class _Session:
 
 
 def _opened(stack: ExitStack, common: Common, workspace: Workspace, source: str, options: JudgingOptions) -> _Session:
-    configuration = workspace.configuration()
+    configuration = configuration_of(workspace)
     store = Store()
     repository = stack.enter_context(open_source(source, store.root))
     for note in repository.notes:
@@ -202,7 +195,7 @@ def _mined(common: Common, request: MineRequest, session: _Session, ledger: Ledg
             session.id,
             observer=observer,
             refused=lambda rows: ledger.refused(session.id, digest, rows),
-            seen=_line if common.json and not request.plan else None,
+            seen=line_of_json if common.json and not request.plan else None,
         )
         mining = _mining(session, _desk(session, stretch), ledger, observer, jobs=jobs, again=request.again)
         judged: list[Judgement] = []
@@ -219,7 +212,7 @@ def _mined(common: Common, request: MineRequest, session: _Session, ledger: Ledg
 
 def _shown_by(common: Common) -> Callable[[Judgement], None]:
     if common.json:
-        return _line
+        return line_of_json
     return lambda judgement: printed(judgement_row(judgement, with_detail=common.verbosity > 0))
 
 
@@ -237,98 +230,3 @@ def _tell_plan(
 def _judged(mining: Mining, changes: tuple[Change, ...]) -> Generator[Judgement, None, None]:
     """What ``mine`` yields, as a generator that can be closed: leaving it early ends what is running."""
     yield from mine(mining, changes)
-
-
-def candidates(
-    found: Iterable[Found],
-    name: str,
-    *,
-    observer: Observer,
-    refused: Callable[[Iterator[Refused]], object],
-    seen: Callable[[Judgement], None] | None = None,
-    candidate: Callable[[Judgement], None] | None = None,
-) -> tuple[Change, ...]:
-    """Return the candidates of a scan, newest first.
-
-    ``refused`` is handed the rows of all other changes as they come; ``seen`` and ``candidate``, where given, hear of
-    each refused change and of each candidate.
-    """
-    passed: list[Change] = []
-
-    def rows() -> Iterator[Refused]:
-        count = 0
-        for count, each in enumerate(found, start=1):
-            if count % SCAN_STEP == 0:
-                observer.scanning(count)
-            change, reason = each.change, each.screened.reason
-            if reason is None:
-                passed.append(change)
-                if candidate is not None:
-                    candidate(scanned(each, name))
-                continue
-            if seen is not None:
-                seen(scanned(each, name))
-            yield Refused(
-                base=change.base,
-                head=change.head,
-                landing=change.landing.value,
-                reason=reason,
-                subject=change.subject.decode("utf-8", "backslashreplace"),
-            )
-        observer.scanning(count)
-
-    refused(rows())
-    return tuple(passed)
-
-
-def _sorted_only(common: Common, request: MineRequest) -> int:
-    """The tree screens alone, also outside of a workspace; nothing is written but the cache's copy of a url."""
-    counted: Counter[tuple[Reached, Standing, Reason | None]] = Counter()
-
-    def tally(judgement: Judgement) -> None:
-        counted[judgement.reached, judgement.standing, judgement.reason] += 1
-        if common.json:
-            _line(judgement)
-        elif judgement.standing is Standing.CANDIDATE:
-            printed(judgement_row(judgement))
-
-    with open_source(request.source, cache_root()) as repository, followed(common.verbosity) as observer:
-        for note in repository.notes:
-            noted(f"note: {note}", verbosity=common.verbosity)
-        rules, limits = shape_rules(repository, common.directory)
-        stretch = replace(request.stretch, branch=request.stretch.branch or _branch(repository, common.directory))
-        candidates(
-            scan(repository, stretch, rules, limits, request.limit),
-            repository_id(repository.remote_url, repository.name),
-            observer=observer,
-            refused=lambda rows: sum(1 for _ in rows),
-            seen=tally,
-            candidate=tally,
-        )
-    tallies = (
-        Tally(reached=reached, standing=standing, reason=reason, count=count)
-        for (reached, standing, reason), count in counted.items()
-    )
-    _tell_funnel(common, funnel_text(funnel(tallies)))
-    return ExitCode.DONE
-
-
-def _branch(repository: Repository, folder: Path) -> str:
-    try:
-        workspace = find_workspace(folder)
-    except WorkspaceError:
-        return "HEAD"
-    name = repository_id(repository.remote_url, repository.name)
-    return workspace.configuration().repository(name).branch or "HEAD"
-
-
-def _line(judgement: Judgement) -> None:
-    printed_json(judgement_object(judgement), line=True)
-
-
-def _tell_funnel(common: Common, text: str) -> None:
-    """The funnel ends the table; beside JSON Lines it is a note."""
-    if common.json:
-        noted(text, verbosity=common.verbosity)
-    else:
-        printed(f"\n{text}")

@@ -22,7 +22,7 @@ def add_to(app: typer.Typer) -> None:
     register(app, "init")(init)
     register(app, "doctor")(doctor)
     register(app, "schema")(schema)
-    cache = group(app, "cache", "List and prune what is kept in the user's cache: clones, environments, downloads.")
+    cache = group(app, "cache", "List and prune the cache: clones, environments, downloads.")
     register(cache, "list")(cache_list)
     register(cache, "prune")(cache_prune)
     register(cache, "wheels")(cache_wheels)
@@ -34,12 +34,12 @@ def init(
         Path | None, typer.Argument(metavar="[DIR]", help="Where to make it; default: here.", show_default=False)
     ] = None,
 ) -> int:
-    """Make a workspace: a folder for drafts, releases and their settings.
+    """Make a workspace: a folder for drafts, releases and settings.
 
     Writes casewright.yaml, cases/, releases/ and a README that says what to do next. Nothing that is there is
     overwritten.
     """
-    from casewright.workspace import init_workspace
+    from casewright.new_workspace import init_workspace
 
     workspace, written = init_workspace(common.directory / folder if folder else common.directory)
     if common.json:
@@ -93,7 +93,7 @@ def schema(
         str | None, typer.Argument(metavar="[NAME]", help="draft, configuration or library.", show_default=False)
     ] = None,
 ) -> int:
-    """Print the JSON Schema of a file format: draft, configuration or library.
+    """Print the JSON Schema of drafts, settings or libraries.
 
     An editor that is told of it checks cases/*.yaml and casewright.yaml while you type. Without NAME: all of them, in
     one object.
@@ -143,9 +143,9 @@ def cache_prune(
     ] = None,
     everything: Annotated[bool, typer.Option("--all", help="Remove all that is not in use.")] = False,
 ) -> int:
-    """Remove what was used least recently until the rest fits a bound; what is in use stays.
+    """Remove what was used least recently, down to a bound.
 
-    Nothing is lost but time: what is needed again is made or downloaded again.
+    What is in use stays. Nothing is lost but time: what is needed again is made or downloaded again.
     """
     from casewright.store import DEFAULT_BOUND_BYTES, Store
 
@@ -163,7 +163,7 @@ def cache_prune(
 
 
 def cache_wheels(common: Common) -> int:
-    """List the packages, with exact versions, that the stored environments hold."""
+    """List the packages that the stored environments hold, with exact versions."""
     from casewright.cli.stored_packages import stored_packages
     from casewright.store import Store
 

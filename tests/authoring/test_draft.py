@@ -24,7 +24,8 @@ from authoring.draft import (
 )
 from authoring.lint import lint
 from casewright.errors import DocumentError, InvalidInputError
-from casewright.workspace import Workspace, init_workspace
+from casewright.new_workspace import init_workspace
+from casewright.workspace import Workspace
 from tests.support.cases import as_case, plain_case, sealed
 from tests.support.libraries import cases
 

@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from casewright.configuration import configuration_digest, overrides, read_configuration
+from casewright.configuration import configuration_digest, configuration_of, overrides, read_configuration
 from casewright.errors import DocumentError, WorkspaceError
-from casewright.workspace import find_workspace, init_workspace, locked
+from casewright.new_workspace import init_workspace
+from casewright.workspace import find_workspace, locked
 
 FULL = """\
 schema: casewright.workspace/v1
@@ -34,7 +35,7 @@ repositories:
 def test_a_new_workspace_can_be_read_and_found_from_inside(tmp_path: Path) -> None:
     workspace, written = init_workspace(tmp_path / "My Cases")
     assert [path.name for path in written] == [".gitignore", "README.md", "casewright.yaml"]
-    configuration = workspace.configuration()
+    configuration = configuration_of(workspace)
     assert configuration.library.id == "my-cases"
     assert configuration.repositories == {}
     assert find_workspace(workspace.cases) == workspace

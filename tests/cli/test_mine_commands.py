@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from casewright.workspace import init_workspace
+from casewright.new_workspace import init_workspace
 from miner.judgement import Judgement, Reached, Standing
 from miner.ledger import Ledger
 from miner.reasons import Reason

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from casewright.cli.judgement_output import funnel_text
-from casewright.cli.mining import candidates
+from casewright.cli.scanning import candidates
 from casewright.configuration import RepositorySection
+from casewright.new_workspace import init_workspace
 from casewright.repository import open_source
-from casewright.workspace import init_workspace
 from miner.funnel import Tally, funnel
 from miner.history import Stretch
 from miner.judgement import Judgement, Reached, Standing

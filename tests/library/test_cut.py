@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from casewright.configuration import configuration_of
 from casewright.errors import InvalidInputError, RefusedError, UsageError
 from casewright.workspace import Workspace
 from library.check import check_history
@@ -255,11 +256,11 @@ def test_a_release_that_would_not_pass_its_own_check_is_not_written(tmp_path: Pa
 
 def test_a_version_that_is_there_is_never_written_again(tmp_path: Path) -> None:
     workspace = workspace_with(tmp_path, [plain_case()])
-    prepared = prepare([plain_case()], None, workspace.configuration(), CutOptions(), DAY, [])
+    prepared = prepare([plain_case()], None, configuration_of(workspace), CutOptions(), DAY, [])
     assert prepared is not None
     publish(workspace, prepared)
     before = {path: path.read_bytes() for path in workspace.releases.iterdir()}
-    other = prepare([plain_case(id="z")], None, workspace.configuration(), CutOptions(), DAY, [{"a": 1}])
+    other = prepare([plain_case(id="z")], None, configuration_of(workspace), CutOptions(), DAY, [{"a": 1}])
     assert other is not None
     with pytest.raises(RefusedError, match=r"releases/ours-v1\.json was released meanwhile and is never rewritten"):
         publish(workspace, other)
@@ -270,7 +271,7 @@ def test_of_many_cuts_at_once_one_releases(tmp_path: Path) -> None:
     workspace = workspace_with(tmp_path, [plain_case()])
     told: list[str] = []
     prepared = [
-        prepare([plain_case(id=name)], None, workspace.configuration(), CutOptions(), DAY, [{"by": name}])
+        prepare([plain_case(id=name)], None, configuration_of(workspace), CutOptions(), DAY, [{"by": name}])
         for name in ("a", "b", "c", "d")
     ]
 

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from authoring.draft import write_draft
 from casewright.configuration import Configuration, LibrarySection
-from casewright.workspace import Workspace, init_workspace
+from casewright.new_workspace import init_workspace
+from casewright.workspace import Workspace
 from library.cut import CutOptions, prepare
 from tests.support.cases import as_case, plain_case, sealed
 

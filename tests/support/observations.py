@@ -26,7 +26,7 @@ def seen(
     milliseconds: int = 100,
     output: str = "",
 ) -> Observation:
-    """Return an observation from words such as ``t/a.py::one=p t/a.py::two=f``; the file is what stands before ``::``."""
+    """Return an observation from words such as ``t/a.py::one=p t/a.py::two=f``; the file is what is before ``::``."""
     tests = []
     for word in outcomes.split():
         name, _, letter = word.rpartition("=")
