@@ -796,6 +796,15 @@ sandbox.run(SandboxRequest(argv=("sh", "-c", script, sys.argv[2]), cwd="/srv/cas
     limits=Limits(disk_mb=16), report=True))
 """
 
+START_AGAIN = """
+import sys
+from execution.sandbox import *
+from execution.sandboxes import SANDBOXES
+print("begun", flush=True)
+while True:
+    SANDBOXES[sys.argv[1]].run(SandboxRequest(argv=("sh", "-c", "sleep 0.01", sys.argv[2]), cwd="/srv/case"))
+"""
+
 
 class TestInterruption:
     @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
@@ -815,6 +824,24 @@ class TestInterruption:
         process.wait()
         assert gone(mark)
         assert Path("/proc/self/mountinfo").read_text() == mounts
+
+    def test_nothing_is_left_when_it_ends_while_a_sandbox_starts(self, sandbox: Sandbox) -> None:
+        environ = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path])}
+        for step in range(8):
+            mark = f"casewright-suite-{os.getpid()}-{sandbox.name}-start-{step}"
+            process = subprocess.Popen(
+                [sys.executable, "-c", START_AGAIN, sandbox.name, mark],
+                env=environ,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+            )
+            assert process.stdout is not None
+            process.stdout.readline()
+            time.sleep(step * 0.011)
+            process.kill()
+            process.wait()
+            process.stdout.close()
+            assert gone(mark)
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="this is the suite as an ordinary user, or it was not started by root")
