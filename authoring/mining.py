@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from typing import Final
 
 from authoring.candidate import Prepared, prepare
 from authoring.conclusion import Concluded, conclude, judge
 from authoring.desk import Desk
-from casewright.errors import InfrastructureError, RepositoryError, SandboxUnavailableError
+from casewright.errors import InfrastructureError, RepositoryError, SandboxUnavailableError, machine_error
 from execution.sandboxes.launcher import LAUNCHER
+from execution.stoppable import StoppableSandbox
 from miner.change import Change
 from miner.judgement import Judgement, Reached, Standing
 from miner.ledger import Ledger
@@ -27,6 +29,9 @@ from miner.screen import shown_path
 
 # What may have failed without saying anything of the change: judged again on the next run.
 NO_VERDICT = (InfrastructureError, RepositoryError, SandboxUnavailableError)
+# How long workers may take to notice that a run is given up; git and sandboxes need a fraction of it.
+PATIENCE_SECONDS: Final = 5.0
+STOP_AGAIN_SECONDS: Final = 0.1
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -41,10 +46,6 @@ class Mining:
     again: bool = False
 
 
-class _StoppedError(Exception):
-    """The run is being given up; raised in workers, seen by nobody."""
-
-
 def mine(mining: Mining, changes: tuple[Change, ...]) -> Iterator[Judgement]:
     """Judge candidates and yield each judgement once it is kept; known ones are yielded from the ledger.
 
@@ -54,7 +55,7 @@ def mine(mining: Mining, changes: tuple[Change, ...]) -> Iterator[Judgement]:
     mining.observer.candidates(len(changes))
     stop = threading.Event()
     waiting: dict[Future[Concluded], _Task] = {}
-    with _workers(mining.jobs, stop) as pool:
+    with _workers(mining.jobs, stop, waiting) as pool:
         for change in changes:
             known = None if mining.again else _known(mining, change)
             if known is not None:
@@ -82,17 +83,32 @@ class _Task:
 
 
 @contextmanager
-def _workers(jobs: int, stop: threading.Event) -> Iterator[ThreadPoolExecutor]:
+def _workers(
+    jobs: int, stop: threading.Event, waiting: Mapping[Future[Concluded], _Task]
+) -> Iterator[ThreadPoolExecutor]:
     pool = ThreadPoolExecutor(max_workers=jobs, thread_name_prefix="judge")
     try:
         yield pool
     except BaseException:
         stop.set()
         pool.shutdown(wait=False, cancel_futures=True)
-        LAUNCHER.stop_all()
+        _end(tuple(waiting))
         raise
-    finally:
-        pool.shutdown(wait=True)
+    pool.shutdown(wait=True)
+
+
+def _end(futures: tuple[Future[Concluded], ...]) -> None:
+    """End what workers are doing, and wait until they have noticed.
+
+    A worker that waits for another process (for an environment that is built there) notices nothing: it is left behind
+    after ``PATIENCE_SECONDS``. It can do no harm, since it writes nothing.
+    """
+    until = time.monotonic() + PATIENCE_SECONDS
+    while time.monotonic() < until:
+        # Again and again: a worker may have been about to start a sandbox when the first one was stopped.
+        LAUNCHER.stop_all()
+        if not wait(futures, timeout=STOP_AGAIN_SECONDS).not_done:
+            return
 
 
 def _known(mining: Mining, change: Change) -> Judgement | None:
@@ -104,15 +120,27 @@ def _prepared(mining: Mining, change: Change) -> Prepared | Judgement:
         return prepare(change, mining.desk, mining.ledger.era_date)
     except NO_VERDICT as error:
         return _no_verdict(mining, change, error)
+    except OSError as error:
+        told = machine_error(error)
+        if told is None:
+            raise
+        return _no_verdict(mining, change, told)
 
 
 def _work(mining: Mining, prepared: Prepared, stop: threading.Event) -> Concluded:
+    sandbox = StoppableSandbox(mining.desk.tools.sandbox, stop)
+
     def say(stage: str) -> None:
-        if stop.is_set():
-            raise _StoppedError
+        sandbox.check()
         mining.observer.stage(prepared.change.head, stage)
 
-    return judge(prepared, mining.desk.tools, say)
+    try:
+        return judge(prepared, replace(mining.desk.tools, sandbox=sandbox), say)
+    except OSError as error:
+        told = machine_error(error)
+        if told is None:
+            raise
+        raise told from error
 
 
 def _finished(mining: Mining, waiting: dict[Future[Concluded], _Task]) -> Iterator[Judgement]:

@@ -34,6 +34,7 @@ Model = TypeVar("Model", bound=BaseModel)
 
 _TAG = "tag:yaml.org,2002:"
 _INTEGER = re.compile(r"0|-?[1-9][0-9]{0,15}")
+_COLON = re.compile(r"\s*:")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _READ_AS = {"float": "a number", "int": "a number", "timestamp": "a date", "bool": "a truth value"}
 _BOOLEANS = {"true": True, "false": False}
@@ -182,8 +183,10 @@ class _Reading:
                 )
             values[key] = value.value
             if value_node.start_mark.index == value_node.end_mark.index:
-                colon = self.text.index(":", key_node.end_mark.index) + 1
                 mark = key_node.start_mark
+                # ``? key`` has no colon of its own: what follows then belongs to another key.
+                after = _COLON.match(self.text, key_node.end_mark.index)
+                colon = after.end() if after else key_node.end_mark.index
                 value = Node(value=value.value, start=colon, end=colon, line=mark.line + 1, column=mark.column + 1)
             entries.append(Entry(key=key, start=key_node.start_mark.index, node=value))
         return self._made(node, values, entries=tuple(entries))

@@ -6,7 +6,11 @@ not an error: it is a value with a reason (see ``miner.reasons``).
 
 from __future__ import annotations
 
+import errno
+import os
+from collections.abc import Mapping
 from enum import IntEnum
+from typing import Final
 
 
 class ExitCode(IntEnum):
@@ -81,3 +85,28 @@ class InfrastructureError(CasewrightError):
 
 class WorkspaceError(CasewrightError):
     """The workspace can't be used: missing, read-only, locked by another process."""
+
+
+_FREE_SPACE: Final = "free some disk space and run again"
+# What the operating system says of the machine; all else that it says is a fault of ours.
+_OF_THE_MACHINE: Final[Mapping[int, str]] = {
+    errno.ENOSPC: _FREE_SPACE,
+    errno.EDQUOT: _FREE_SPACE,
+    errno.EROFS: "make it writable, or choose another place",
+    errno.EACCES: "see who may read and write it",
+    errno.EIO: "check that disk",
+    errno.ENOMEM: "free some memory and run again",
+    errno.EAGAIN: "raise the limit of processes (ulimit -u) and run again",
+    errno.EMFILE: "raise the limit of open files (ulimit -n) and run again",
+    errno.ENFILE: "raise the limit of open files (sysctl fs.file-max) and run again",
+}
+
+
+def machine_error(error: OSError) -> InfrastructureError | None:
+    """Return what to tell of an error of the operating system that is the machine's fault; None for any other."""
+    hint = _OF_THE_MACHINE.get(error.errno or 0)
+    if hint is None:
+        return None
+    place = error.filename2 or error.filename
+    where = f" at {os.fsdecode(place)}" if isinstance(place, str | bytes) else ""
+    return InfrastructureError(f"the operating system refused a step{where}: {error.strerror}", hint)

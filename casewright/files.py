@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import re
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from casewright.errors import WorkspaceError
+
+_STAGED = re.compile(r"\..*\.(?P<pid>[0-9]+)-[0-9a-f]{16}\.tmp", re.DOTALL)
 
 
 def replace_file(path: Path, data: bytes) -> None:
@@ -36,9 +39,26 @@ def create_file(path: Path, data: bytes, mode: int | None = None) -> bool:
     return True
 
 
+def sweep_staged(folder: Path) -> int:
+    """Remove what killed processes left half-written in a folder (which need not be there); return how many files.
+
+    A file is left alone as long as a process has the number of the one that wrote it. Raises ``WorkspaceError``.
+    """
+    swept = 0
+    try:
+        for entry in folder.iterdir() if folder.is_dir() else ():
+            left = _STAGED.fullmatch(entry.name)
+            if left and not Path("/proc", left["pid"]).exists():
+                entry.unlink(missing_ok=True)
+                swept += 1
+    except OSError as error:
+        raise _unwritable(folder, error) from error
+    return swept
+
+
 @contextmanager
 def _staged(path: Path, data: bytes, mode: int | None) -> Iterator[Path]:
-    staged = path.parent / f".{path.name[:100]}.{secrets.token_hex(8)}.tmp"
+    staged = path.parent / f".{path.name[:100]}.{os.getpid()}-{secrets.token_hex(8)}.tmp"
     try:
         with staged.open("xb") as stream:
             stream.write(data)

@@ -89,8 +89,8 @@ def network_environment() -> dict[str, str]:
 def run_git(
     arguments: Sequence[Argument], *, env: Mapping[str, str], cwd: Path | None = None, stdin: bytes = b""
 ) -> GitOutcome:
-    """Run one git to its end. Raises ``InfrastructureError`` when there is no git."""
-    done = run(CommandRequest(argv=("git", *arguments), env=env, cwd=cwd, stdin=stdin))
+    """Run one git to its end; it does not outlive us. Raises ``InfrastructureError`` when there is no git."""
+    done = run(CommandRequest(argv=("git", *arguments), env=env, cwd=cwd, stdin=stdin, until_our_end=True))
     return GitOutcome(code=done.code, out=done.stdout, err=_USER_INFO.sub(b"", done.stderr))
 
 

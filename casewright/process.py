@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import os
 import selectors
+import shutil
 import signal
 import subprocess
 import tempfile
@@ -37,6 +38,9 @@ class CommandRequest:
     ``env`` is the whole environment; None passes ours on. ``stdin`` is given as it is and ends there. ``seconds``
     bounds the time (None: no bound). ``output_limit`` bounds the bytes that are kept of each stream; a command that
     writes more is read to its end, and what exceeds the limit is dropped and reported as ``truncated``.
+
+    ``until_our_end`` has the kernel kill the command when the thread that started it ends, however it ends: for what
+    may take long and would go on writing after a ``kill -9`` of ours. Without util-linux's ``setpriv`` it goes on.
     """
 
     argv: tuple[str | bytes, ...]
@@ -45,6 +49,7 @@ class CommandRequest:
     stdin: bytes = b""
     seconds: float | None = None
     output_limit: int | None = None
+    until_our_end: bool = False
 
     @property
     def words(self) -> str:
@@ -216,6 +221,13 @@ class Stream:
             os.killpg(self._process.pid, signal.SIGKILL)
 
 
+def _followed(request: CommandRequest) -> tuple[str | bytes, ...]:
+    # A missing program has to fail by its own name, not by that of setpriv.
+    if request.until_our_end and shutil.which("setpriv") and shutil.which(request.argv[0]):
+        return ("setpriv", "--pdeathsig", "KILL", "--", *request.argv)
+    return request.argv
+
+
 def _start(request: CommandRequest) -> subprocess.Popen[bytes]:
     with contextlib.ExitStack() as stack:
         stdin: int | IO[bytes] = subprocess.DEVNULL
@@ -226,7 +238,7 @@ def _start(request: CommandRequest) -> subprocess.Popen[bytes]:
             stdin.seek(0)
         try:
             return subprocess.Popen(
-                request.argv,
+                _followed(request),
                 cwd=request.cwd,
                 env=None if request.env is None else dict(request.env),
                 stdin=stdin,

@@ -69,8 +69,10 @@ class Store:
         for folder in (self.root / "staging").iterdir():
             owner = folder.name.split("-")
             if len(owner) == 3 and not _alive(owner[0], owner[1]):
-                remove_tree(folder)
-                swept += 1
+                # What the killed process had started may take a moment to end: the next sweep finds the rest.
+                with contextlib.suppress(InfrastructureError):
+                    remove_tree(folder)
+                    swept += 1
         return swept
 
     @contextlib.contextmanager

@@ -12,7 +12,7 @@ import typer
 
 from casewright.cli.application import application, command_named
 from casewright.cli.output import OutputClosedError, one_line
-from casewright.errors import CasewrightError, DocumentError, ExitCode
+from casewright.errors import CasewrightError, DocumentError, ExitCode, machine_error
 
 # What a shell reports of a program whose reader went away (128 + SIGPIPE).
 READER_GONE: Final = 141
@@ -66,6 +66,8 @@ def _failed(error: Exception, arguments: Sequence[str]) -> int:
     traces = _verbosity(arguments) > 1
     if traces:
         traceback.print_exception(error)
+    if isinstance(error, OSError):
+        error = machine_error(error) or error
     if isinstance(error, DocumentError):
         for fault in (*error.faults, *((error.hint,) if error.hint else ())):
             _complain(one_line(fault))

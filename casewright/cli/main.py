@@ -7,10 +7,15 @@ in it would take a tenth of the time that ``check`` takes.
 from __future__ import annotations
 
 import gc
+import os
 import signal
 import sys
 from collections.abc import Sequence
 from types import FrameType
+from typing import Final
+
+# ``casewright.errors.ExitCode.INTERRUPTED``, needed also when nothing could be imported yet.
+INTERRUPTED: Final = 130
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -31,7 +36,19 @@ def run() -> None:
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
             reconfigure(errors="backslashreplace")
-    sys.exit(main())
+    try:
+        code = main()
+        sys.stdout.flush()
+    except KeyboardInterrupt:
+        # Before the command began, or while the first interrupt was being told of.
+        sys.stderr.write("error: interrupted\n")
+        code = INTERRUPTED
+    if code == INTERRUPTED:
+        sys.stderr.flush()
+        # Not sys.exit, which waits for threads: one that waits for another process can't be asked to end. What it
+        # leaves behind is swept by the next run, like that of a killed process.
+        os._exit(code)
+    sys.exit(code)
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 - the signature that signal calls

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -146,6 +146,7 @@ def test_what_is_not_a_document_is_refused_with_a_place(data: bytes, told: str) 
 
 @settings(max_examples=300, deadline=None)
 @given(st.binary(max_size=60) | TEXT.map(str.encode))
+@example(b"? key without a value")
 def test_any_bytes_give_a_document_or_an_error(data: bytes) -> None:
     with contextlib.suppress(DocumentError):
         assert isinstance(parse_document(data, "x").root.value, dict)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import errno
 import os
+import subprocess
 import threading
 from pathlib import Path
 
 import pytest
 
 from casewright.errors import WorkspaceError
-from casewright.files import create_file, replace_file
+from casewright.files import create_file, replace_file, sweep_staged
 
 
 def test_a_file_is_replaced_and_keeps_its_mode(tmp_path: Path) -> None:
@@ -75,3 +76,16 @@ def test_of_many_at_once_exactly_one_creates_the_file(tmp_path: Path) -> None:
         thread.join()
     assert path.read_bytes() == str(won[0]).encode()
     assert len(won) == 1
+
+
+def test_what_a_killed_process_left_is_swept_and_what_a_living_one_writes_stays(tmp_path: Path) -> None:
+    with subprocess.Popen(["true"]) as gone:
+        gone.wait()
+    dead = tmp_path / f".a.yaml.{gone.pid}-0123456789abcdef.tmp"
+    alive = tmp_path / f".a.yaml.{os.getpid()}-0123456789abcdef.tmp"
+    person_s = tmp_path / ".notes.tmp"
+    for path in (dead, alive, person_s):
+        path.write_bytes(b"half")
+    assert sweep_staged(tmp_path) == 1
+    assert sorted(tmp_path.iterdir()) == sorted([alive, person_s])
+    assert sweep_staged(tmp_path / "absent") == 0
