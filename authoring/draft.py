@@ -26,8 +26,7 @@ _COMMENTS: Final[Mapping[str, str]] = {
     "category": "Any word that sorts your cases.",
     "task": "What the candidate reads. Say what should happen and when it is resolved; don't say where in the code.",
     "environment": "From here down to size all is written by casewright: what a stranger runs, and what was seen.",
-    "review": "When you have read the task: state verified, by, date (YYYY-MM-DD), and the task_digest that\n"
-    "`casewright cut` tells. It lapses when the task changes.",
+    "review": "`casewright review CASE --by NAME` says that you have read the task; it lapses with a change of that.",
 }
 
 

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from authoring.consistency import task_digest
 from authoring.draft import Draft, readable_drafts
 from authoring.lint import blocking, lint
 from casewright.configuration import Configuration, configuration_of
@@ -188,8 +187,8 @@ def _problems(draft: Draft, options: CutOptions) -> Iterator[str]:
         yield f"{finding.field}: {finding.message}; {finding.suggestion}"
     if draft.state == "auto" and not options.include_auto:
         yield (
-            "no person has read the task as it stands; say so in its `review`"
-            f" (task_digest: {task_digest(case.task)}), or --include-auto"
+            f"no person has read the task as it stands; `casewright review {case.id} --by NAME` when you have,"
+            " or --include-auto"
         )
     if case.grading.mode == "exit-code" and not options.include_exit_code:
         yield "is graded by the exit code alone; --include-exit-code takes it"

@@ -1,4 +1,4 @@
-"""``lint`` and ``verify``: what keeps drafts from being released."""
+"""``lint``, ``verify`` and ``review``: what keeps drafts from being released."""
 
 # Each command imports what it works with when it runs: `--help` and `cite` must not wait for it.
 # ruff: noqa: PLC0415
@@ -9,8 +9,9 @@ from typing import Annotated
 
 import typer
 
+from casewright.cli import values
 from casewright.cli.options import Common, register
-from casewright.cli.output import printed, printed_json
+from casewright.cli.output import noted, printed, printed_json
 from casewright.errors import DocumentError, ExitCode, UsageError
 
 Cases = Annotated[
@@ -41,6 +42,8 @@ def lint(common: Common, cases: Cases = None) -> int:
         printed_json([linted_object(each) for each in checked])
     elif checked:
         printed("\n".join(linted_text(each) for each in checked))
+    elif not faults:
+        noted("there is no draft to look at; `casewright mine SOURCE` makes some", verbosity=common.verbosity)
     if faults:
         raise DocumentError(faults)
     return ExitCode.NO if any(blocking(each.findings) for each in checked) else ExitCode.DONE
@@ -58,7 +61,7 @@ def verify(
     update: Annotated[bool, typer.Option("--update", help="Write into each draft what came out.")] = False,
     offline: Annotated[bool, typer.Option("--offline", help="Without any network (not here yet).")] = False,
 ) -> int:
-    """Run the recorded commands of drafts in a fresh plain clone and compare with what was recorded.
+    """Run what drafts record in a fresh plain clone, and compare.
 
     That is the proof that anybody can repeat: with the test part alone the check fails as recorded (an empty patch does
     not resolve the case), on the later commit it passes (the real fix does). Changes nothing unless --update. Exit code
@@ -77,31 +80,44 @@ def verify(
 def review(
     common: Common,
     case: Annotated[str, typer.Argument(metavar="CASE", help="The id of a draft.", show_default=False)],
-    by: Annotated[str, typer.Option("--by", metavar="NAME", help="Who has read it.", show_default=False)],
+    by: Annotated[
+        str,
+        typer.Option("--by", metavar="NAME", parser=values.person, help="Who has read it.", show_default=False),
+    ],
+    waive: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--waive",
+            metavar="CODE=REASON",
+            help="Let what lint says stand; repeatable.",
+            show_default=False,
+        ),
+    ] = None,
 ) -> int:
-    """Record that a person has read a draft's task, exactly as it stands now.
+    """Record that a person has read a draft's task as it stands.
 
     `cut` releases such drafts without being asked. When the task changes later, the draft counts as unread again. Exit
-    code 1 means that the task has lint errors: nothing was recorded.
+    code 1 means that the task has lint errors that nobody waived: nothing was recorded.
     """
     from datetime import UTC, datetime
 
-    from authoring.draft import load_draft, mark_reviewed
+    from authoring.draft import load_draft
     from authoring.lint import blocking
-    from authoring.lint import lint as findings_of
+    from authoring.review import review as reviewed
     from casewright.cli.lint_output import Linted, linted_object, linted_text
     from casewright.workspace import find_workspace, locked
 
+    waivers = dict(values.waiver(each) for each in waive or ())
     workspace = find_workspace(common.directory)
     with locked(workspace):
-        draft = load_draft(workspace, case)
-        findings = findings_of(draft.case)
-        blocked = bool(blocking(findings))
-        if not blocked:
-            draft = mark_reviewed(draft, by, datetime.now(UTC).strftime("%Y-%m-%d"))
+        day = datetime.now(UTC).strftime("%Y-%m-%d")
+        draft, findings = reviewed(load_draft(workspace, case), by, day, waivers)
+    blocked = bool(blocking(findings))
     shown_now = Linted(draft=draft, findings=findings)
     if common.json:
         printed_json(linted_object(shown_now))
     else:
         printed(linted_text(shown_now))
+    if blocked:
+        noted("not recorded: mend the errors, or --waive CODE=REASON", verbosity=common.verbosity)
     return ExitCode.NO if blocked else ExitCode.DONE

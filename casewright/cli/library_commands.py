@@ -106,7 +106,10 @@ def withdraw(
     case_id: Annotated[str, typer.Argument(metavar="ID", help="The id of a released case.", show_default=False)],
     reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why, in one line.", show_default=False)],
 ) -> int:
-    """Record that a released case is withdrawn, and why; the next version leaves it out and says so."""
+    """Record that a released case is withdrawn, and why.
+
+    The next version leaves it out and says so.
+    """
     from casewright.workspace import find_workspace
     from library.withdrawal import withdraw as record
 
@@ -131,10 +134,10 @@ def check(
     ] = None,
     online: Annotated[bool, typer.Option("--online", help="Also look the commits up in a clone of each url.")] = False,
 ) -> int:
-    """Prove that a released library is whole: digests, form, counts, and that nothing in it contradicts itself.
+    """Prove that a released library is whole.
 
-    Needs no workspace, no network and no git. Exit code 1 means that it is not whole; every fault is listed with its
-    place.
+    Looks at its form, digests and counts, and for anything in it that contradicts itself. Needs no workspace, no
+    network and no git. Exit code 1 means that it is not whole; every fault is listed with its place.
     """
     from casewright.cli.check_output import reports_object, reports_text, with_pins
     from library.check import check_file, check_history
@@ -158,7 +161,10 @@ def diff(
     new: Annotated[Path, typer.Argument(metavar="NEW", help="A later version.", show_default=False)],
     exit_code: Annotated[bool, typer.Option("--exit-code", help="Exit code 1 when they differ.")] = False,
 ) -> int:
-    """Show what changed between two versions of a library: cases added, removed and revised, and in which fields."""
+    """Show what changed between two versions of a library.
+
+    Cases added, removed and revised, and in which fields.
+    """
     from casewright.cli.library_output import comparison_object, comparison_text
     from library.check import load_library
     from library.compare import compare_libraries
@@ -181,7 +187,10 @@ def cite(
     bibtex: Annotated[bool, typer.Option("--bibtex", help="As a BibTeX entry.")] = False,
     cff: Annotated[bool, typer.Option("--cff", help="As a citation file (CFF).")] = False,
 ) -> int:
-    """Print how to cite a released library: title, version, digest, licences, and the repositories it is made from."""
+    """Print how to cite a released library.
+
+    Title, version, digest, licences, and the repositories that it is made from.
+    """
     from library.check import load_library
     from library.cite import CitationForm
     from library.cite import cite as citation

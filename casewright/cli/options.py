@@ -68,7 +68,7 @@ _JOBS: Final = (
     "jobs",
     Annotated[
         int | None,
-        typer.Option("--jobs", metavar="N", help="Judge N changes at once (half the processors).", show_default=False),
+        typer.Option("--jobs", metavar="N", help="Judge N changes at once (one a processor).", show_default=False),
     ],
     None,
 )

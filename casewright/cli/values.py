@@ -27,6 +27,21 @@ def any_whole_number(text: str) -> int:
     return int(text)
 
 
+def person(text: str) -> str:
+    """Return somebody's name: one line that says something."""
+    if not text.strip() or not text.isprintable():
+        raise typer.BadParameter(f"{text!r} is no name")
+    return text.strip()
+
+
+def waiver(text: str) -> tuple[str, str]:
+    """Return the code and the reason of ``CODE=REASON``, which is one line."""
+    code, _, reason = (part.strip() for part in text.partition("="))
+    if not code or not reason or not reason.isprintable():
+        raise typer.BadParameter(f"{text!r} is not CODE=REASON; write link='it is the subject of the task'")
+    return code, reason
+
+
 def since(text: str) -> int:
     """Return the first second (since the epoch) of a date or a moment; without a zone it is UTC."""
     return round(_moment(text).timestamp())

@@ -44,6 +44,11 @@ class TestLint:
         ran = cli("-C", workspace.root, "lint")
         assert (ran.code, ran.out) == (0, "cases/ledger-249689d816.yaml: auto, nothing to mend\n")
 
+    def test_an_empty_workspace_says_what_makes_drafts(self, cli: CommandLine, tmp_path: Path) -> None:
+        assert cli("-C", workspace_with(tmp_path / "w", []).root, "lint").err == (
+            "there is no draft to look at; `casewright mine SOURCE` makes some\n"
+        )
+
     def test_an_error_says_where_and_what_to_do(self, cli: CommandLine, tmp_path: Path) -> None:
         workspace = workspace_with(tmp_path / "w", [plain_case(task=LINTY)])
         ran = cli("-C", workspace.root, "lint", "ledger-249689d816")
@@ -78,7 +83,35 @@ class TestReview:
         workspace = workspace_with(tmp_path / "w", [plain_case(task=LINTY, review=UNREAD)])
         ran = cli("-C", workspace.root, "review", "ledger-249689d816", "--by", "B. Reader", "--format", "json")
         assert (ran.code, ran.json["state"]) == (1, "auto")
+        assert "--waive CODE=REASON" in ran.err
         assert cli("-C", workspace.root, "lint", "--format", "json").json[0]["state"] == "auto"
+
+    def test_a_waiver_lets_the_text_stand_until_it_changes(self, cli: CommandLine, tmp_path: Path) -> None:
+        workspace = workspace_with(tmp_path / "w", [plain_case(task=LINTY, review=UNREAD)])
+        why = "the task is about this very id"
+        ran = cli("-C", workspace.root, "review", "ledger-249689d816", "--by", "B", "--waive", f"commit-id={why}")
+        assert ran.code == 0
+        assert f"(waived: {why})" in ran.out
+        # Read again without naming it: the waiver holds as long as its text stands there.
+        assert cli("-C", workspace.root, "review", "ledger-249689d816", "--by", "C").code == 0
+        assert cli("-C", workspace.root, "cut").code == 0
+        edit(workspace, "See commit 249689d816", "See commit 249689d817")
+        assert cli("-C", workspace.root, "review", "ledger-249689d816", "--by", "C").code == 1
+
+    @pytest.mark.parametrize(
+        ("options", "told"),
+        [
+            (("--by", " "), "' ' is no name"),
+            (("--by", "B", "--waive", "commit-id"), "is not CODE=REASON"),
+            (("--by", "B", "--waive", "link=none is there"), "has no finding 'link' to waive"),
+        ],
+    )
+    def test_what_can_not_be_recorded_is_told(
+        self, cli: CommandLine, workspace: Workspace, options: tuple[str, ...], told: str
+    ) -> None:
+        ran = cli("-C", workspace.root, "review", "ledger-249689d816", *options)
+        assert (ran.code, ran.out) == (2, "")
+        assert told in ran.err
 
 
 class TestVerify:
