@@ -11,7 +11,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from casewright.errors import WorkspaceError
-from casewright.files import replace_file
+from casewright.files import replace_file, sweep_staged
 
 CONFIGURATION = "casewright.yaml"
 
@@ -87,6 +87,8 @@ def locked(workspace: Workspace, name: str = "workspace", patience: float = 0) -
     except OSError as error:
         raise WorkspaceError(f"{workspace.state} can't be written: {error.strerror}", "is it read-only?") from error
     try:
+        for folder in (workspace.root, workspace.cases, workspace.releases, workspace.state):
+            sweep_staged(folder)
         replace_file(holder, f"{os.getpid()}\n".encode("ascii"))
         yield
     finally:

@@ -18,7 +18,7 @@ from casewright.cli.progress import followed
 from casewright.cli.scanning import candidates, line_of_json, tell_funnel
 from casewright.cli.version import tool_version
 from casewright.configuration import Configuration, configuration_of
-from casewright.errors import ExitCode, UsageError
+from casewright.errors import ExitCode, SandboxUnavailableError, UsageError
 from casewright.repository import Repository, open_source
 from casewright.store import Store
 from casewright.workspace import Workspace, find_workspace, locked
@@ -82,14 +82,19 @@ def run_mine(common: Common, request: MineRequest) -> int:
         session = _opened(stack, common, workspace, request.source, request.options)
         ledger = stack.enter_context(Ledger.open(workspace.ledger, tool=tool_version()))
         stretch = _with_branch(request.stretch, session)
-        spoilt = 0
         try:
             spoilt = _mined(common, request, session, ledger, stretch)
-        finally:
-            # Also where no sandbox works: the screens have spoken, and why they dropped what they dropped is known.
-            if not request.plan:
-                tell_funnel(common, funnel_text(funnel(ledger.tallies(session.id))))
+        except SandboxUnavailableError:
+            # The screens have spoken all the same, and why they dropped what they dropped is known.
+            _tell_sums(common, request, session, ledger)
+            raise
+        _tell_sums(common, request, session, ledger)
     return ExitCode.COULD_NOT if spoilt else ExitCode.DONE
+
+
+def _tell_sums(common: Common, request: MineRequest, session: _Session, ledger: Ledger) -> None:
+    if not request.plan:
+        tell_funnel(common, funnel_text(funnel(ledger.tallies(session.id))))
 
 
 def run_add_case(common: Common, request: AddRequest) -> int:
