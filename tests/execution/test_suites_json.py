@@ -112,6 +112,25 @@ def test_a_file_whose_suite_hook_fails_is_broken_although_its_tests_pass() -> No
     }
 
 
+def test_a_file_without_tests_is_broken_although_old_versions_call_it_passed() -> None:
+    reading = vitest.read(_report(status="passed", message="Failed to load url ../missing"), 1, (_FILE,))
+    assert reading.broken_files == {_FILE: "Failed to load url ../missing"}
+
+
+def test_a_file_with_tests_to_skip_is_whole_although_early_versions_call_it_failed() -> None:
+    document = json.loads(_report(_test("a"), _test("b", "skipped"), status="failed"))
+    reading = vitest.read(json.dumps({**document, "success": True}).encode(), 0, (_FILE,))
+    assert reading.broken_files == {}
+    assert reading.whole, reading.breach
+
+
+def test_a_suite_that_failed_shows_in_the_totals() -> None:
+    document = json.loads(_report(_test("a", "skipped")))
+    reading = vitest.read(json.dumps({**document, "success": False}).encode(), 1, (_FILE,))
+    assert list(reading.broken_files) == [_FILE]
+    assert reading.summary == "1 skipped"
+
+
 def test_files_that_were_taken_along_are_left_out() -> None:
     reading = vitest.read(_report(_test("a"), name="/srv/case/repo/other/test/a.test.ts"), 0, (_FILE,))
     assert reading.tests == ()
@@ -147,15 +166,17 @@ def test_the_flat_shape_of_the_first_versions() -> None:
     rows = [
         {"displayName": "a", "status": "pass", "skipped": False, "testFilePath": _PATH},
         {"displayName": "b", "status": "fail", "skipped": False, "testFilePath": _PATH, "failureMessage": "x is no y"},
-        {"displayName": "c", "status": "skip", "skipped": True, "testFilePath": _PATH},
+        {"displayName": "c", "skipped": True, "testFilePath": _PATH},
+        {"displayName": "d", "skipped": False, "testFilePath": _PATH},
     ]
-    report = json.dumps({"numTotalTests": 3, "success": False, "testResults": rows}).encode()
+    report = json.dumps({"numTotalTests": 4, "success": False, "testResults": rows}).encode()
     reading = vitest.read(report, 1, (_FILE,))
     assert reading.whole, reading.breach
     assert [(test.id, test.outcome) for test in reading.tests] == [
         ("test/a.test.ts::a", Outcome.PASSED),
         ("test/a.test.ts::b", Outcome.FAILED),
         ("test/a.test.ts::c", Outcome.SKIPPED),
+        ("test/a.test.ts::d", Outcome.TODO),
     ]
 
 
