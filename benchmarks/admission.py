@@ -26,7 +26,7 @@ from authoring.reproduce import Reproduction, reproduce
 from casewright.configuration import configuration_of
 from casewright.new_workspace import init_workspace
 from casewright.repository import open_source
-from casewright.store import DOWNLOADS, Store
+from casewright.store import DOWNLOADS, ENVIRONMENTS, Store, remove_tree
 from execution.build import environment
 from execution.languages import LANGUAGES
 from execution.observation import Observation
@@ -145,7 +145,9 @@ def main() -> int:
             # Builds once, unmeasured, so that the network's mood weighs on neither way.
             eras = {change.request.recipe.era(): change for change in changes}
             timed(chosen.jobs, lambda change: our_way(replace_repeat(change), desk), list(eras.values()))
-            warm.prune(bound=0)
+            for entry in warm.entries():
+                if entry.kind == ENVIRONMENTS:
+                    remove_tree(entry.path)
             return measure(chosen.jobs, changes, desk, folder, fresh=not chosen.no_fresh)
 
 
@@ -175,16 +177,14 @@ def measure(jobs: int, changes: list[Prepared], desk: Desk, folder: Path, *, fre
             if isinstance(each, Trial)
         ]
         same = ours == theirs
-        print(
-            f"a fresh environment for every run: wall {other:.1f} s, {other / wall:.2f} times ours; same verdicts: {same}"
-        )
+        print(f"a fresh environment for every run: wall {other:.1f} s, {other / wall:.2f} times ours")
+        print(f"same verdicts: {same}")
     pairs = [(change, each) for change, each in zip(changes, evidence, strict=True) if each.reason is None]
     started = time.monotonic()
     with ThreadPoolExecutor(jobs) as pool:
-        differences = [found.difference for found in pool.map(lambda pair: again(*pair, desk), pairs)]
-    print(
-        f"reproduction of {len(pairs)}: wall {time.monotonic() - started:.1f} s, differing {sum(map(bool, differences))}"
-    )
+        found = list(pool.map(lambda pair: again(pair[0], pair[1], desk), pairs))
+    spent = time.monotonic() - started
+    print(f"reproduction of {len(pairs)}: wall {spent:.1f} s, differing {sum(bool(each.difference) for each in found)}")
     return 0 if same else 1
 
 
