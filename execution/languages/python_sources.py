@@ -175,7 +175,8 @@ def _requirement_files(tree: TreeReader, project: Project) -> Iterator[Source]:
         for shape in _FILE_NAMES:
             path = project.path(shape.format(word))
             # A compiled list stands for the loose one that it was made from.
-            if path.endswith(".in") and path.removesuffix(".in") + ".txt" in _known(tree):
+            compiled = path.removesuffix(".in") + ".txt"
+            if path.endswith(".in") and compiled.encode("utf-8", "surrogateescape") in tree.paths:
                 continue
             if lines := file_lines(tree, path):
                 yield Source(kind=f"file {path} for", name=word, lines=lines, files=(path,))
@@ -183,10 +184,6 @@ def _requirement_files(tree: TreeReader, project: Project) -> Iterator[Source]:
         path = project.path(name)
         if lines := file_lines(tree, path):
             yield Source(kind=f"file {path} for", name="tests", lines=lines, files=(path,))
-
-
-def _known(tree: TreeReader) -> frozenset[str]:
-    return frozenset(path.decode("utf-8", "surrogateescape") for path in tree.paths if path.endswith(b".txt"))
 
 
 def _tox(tree: TreeReader, project: Project) -> Iterator[Source]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
@@ -211,6 +212,31 @@ def test_failures_have_a_code_and_name_the_step(output: bytes, how: Ended, code:
 def test_a_failing_network_is_never_a_refusal(output: bytes) -> None:
     with pytest.raises(InfrastructureError):
         failure("resolve the dependencies", ended(output, 1))
+
+
+LEGACY = {
+    "setup.py": """
+from setuptools import setup
+needed = ["flit_core" + ">=3"]
+setup(name="box", version="1", py_modules=["box"], setup_requires=needed, entry_points={"box.kinds": ["one = box:kind"]})
+""",
+    "box.py": "kind = 1\n",
+    "test_box.py": (
+        "import importlib.metadata as m\n"
+        "def test_entry_point(): assert [e.load() for e in m.entry_points(group='box.kinds')] == [1]\n"
+    ),
+}
+
+
+@network
+@pytest.mark.network
+def test_an_old_project_gets_what_its_script_asks_for_and_keeps_its_metadata_out_of_the_tree(tmp_path: Path) -> None:
+    recipe, builder, environment = built(tmp_path, LEGACY, ("test_box.py",))
+    assert isinstance(environment, Environment), environment
+    assert {"flit-core", "setuptools", "wheel"} <= {pin.split("==")[0] for pin in environment.dependencies}
+    for folder in builder.tree.glob("*.egg-info"):
+        shutil.rmtree(folder)
+    assert run(recipe, builder, environment, ("test_box.py",)) == {"test_box.py::test_entry_point": Outcome.PASSED}
 
 
 UV_LOCK = f"""
