@@ -218,7 +218,8 @@ LEGACY = {
     "setup.py": """
 from setuptools import setup
 needed = ["flit_core" + ">=3"]
-setup(name="box", version="1", py_modules=["box"], setup_requires=needed, entry_points={"box.kinds": ["one = box:kind"]})
+setup(name="box", version="1", py_modules=["box"], setup_requires=needed,
+      entry_points={"box.kinds": ["one = box:kind"]})
 """,
     "box.py": "kind = 1\n",
     "test_box.py": (
