@@ -23,6 +23,8 @@ DOWNLOADS = "downloads"
 CLONES = "clones"
 KINDS = (ENVIRONMENTS, DOWNLOADS, CLONES)
 DEFAULT_BOUND_BYTES = 20 * 1024**3
+# A failed installer tidies up behind itself, so what is free afterwards is more than what there was to go on with.
+NEEDED_BYTES = 64 * 1024**2
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -131,6 +133,16 @@ class Store:
                 removed.append(entry)
                 total -= entry.size
         return tuple(removed)
+
+    def require_room(self) -> None:
+        """Raise ``InfrastructureError`` when the disk under the cache is as good as full.
+
+        For whoever has seen strangers' code fail there: an installer that ran out of disk rarely says so.
+        """
+        disk = os.statvfs(self.root)
+        # Some file systems count no inodes, and say that they have none.
+        if disk.f_bavail * disk.f_frsize < NEEDED_BYTES or (disk.f_files and not disk.f_favail):
+            raise InfrastructureError(f"the disk under {self.root} is full", "free some disk space and run again")
 
     def _staging(self) -> Path:
         name = f"{os.getpid()}-{_started(str(os.getpid()))}-{secrets.token_hex(6)}"

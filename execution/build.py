@@ -107,6 +107,7 @@ def environment(
             build = _Build(sandbox=sandbox, tree=tree, folder=staging, cache=cache, pass_env=pass_env)
             built = language.build(recipe, build)
             if isinstance(built, Refusal):
+                store.require_room()
                 raise BuildRefusedError(built)
             _keep_generated(tree, before, staging / "overlay")
         milliseconds = round((time.monotonic() - started) * 1000)

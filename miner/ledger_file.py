@@ -14,6 +14,7 @@ from casewright.errors import WorkspaceError
 SCHEMA: Final = 1
 # "cwrt": tells a ledger from any other SQLite file.
 APPLICATION_ID: Final = 0x63777274
+_TABLE_NAMES: Final = frozenset({"sittings", "attempts", "eras"})
 _TABLES: Final = """
 CREATE TABLE sittings (
   number INTEGER PRIMARY KEY,
@@ -76,8 +77,8 @@ def is_empty(path: Path, connection: sqlite3.Connection) -> bool:
     """Return whether the file holds nothing yet; raises ``WorkspaceError`` when what it holds is none of ours."""
     application = int(connection.execute("PRAGMA application_id").fetchone()[0])
     schema = int(connection.execute("PRAGMA user_version").fetchone()[0])
-    tables = int(connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0])
-    if (application, schema, tables) == (0, 0, 0):
+    names = {str(row[0]) for row in connection.execute("SELECT name FROM sqlite_master")}
+    if (application, schema, len(names)) == (0, 0, 0):
         return True
     if application != APPLICATION_ID:
         raise WorkspaceError(
@@ -88,6 +89,9 @@ def is_empty(path: Path, connection: sqlite3.Connection) -> bool:
             f"the ledger {path} has schema {schema}, this version reads schema {SCHEMA}",
             "use the version of casewright that wrote it, or a newer one",
         )
+    missing = _TABLE_NAMES - names
+    if missing:
+        raise _damaged(path, f"it has no table {', '.join(sorted(missing))}")
     return False
 
 
