@@ -113,10 +113,11 @@ def make_plugin(channel):
 
     @pytest.hookimpl(hookwrapper=True)
     def pytest_runtest_makereport(item, call):
+        yield
+        # Not before: what a unittest.TestCase raised is put into the call while its report is made.
         if call.excinfo is not None:
             asserted = issubclass(call.excinfo.type, (AssertionError, pytest.fail.Exception))
             kinds[item.nodeid] = "assertion" if asserted else "error"
-        yield
 
     def pytest_runtest_logreport(report):
         failed = report.outcome == "failed"

@@ -55,6 +55,25 @@ def test_every_odd_pytest_id_has_its_one_outcome(tmp_path: Path) -> None:
     assert {test.file for test in reading.tests} == set(files)
 
 
+def test_how_a_unittest_case_fails_under_pytest_is_told(tmp_path: Path) -> None:
+    write(
+        tmp_path,
+        test_kinds="""
+import unittest
+class Kinds(unittest.TestCase):
+    def test_asserts(self): self.assertEqual(1, 2)
+    def test_fails(self): self.fail("no")
+    def test_breaks(self): raise TypeError("x")
+""",
+    )
+    reading, _ = observe(tmp_path, "pytest", "-p", "no:cacheprovider", "test_kinds.py")
+    assert {test.id.split("::")[2]: test.fails_by for test in reading.tests} == {
+        "test_asserts": FailsBy.ASSERTION,
+        "test_fails": FailsBy.ASSERTION,
+        "test_breaks": FailsBy.ERROR,
+    }
+
+
 def test_how_a_test_fails_is_told(tmp_path: Path) -> None:
     write(
         tmp_path,
