@@ -87,15 +87,24 @@ class Store:
             remove_tree(folder)
 
     @contextlib.contextmanager
-    def entry(self, kind: str, key: str, make: Callable[[Path], None]) -> Iterator[Path]:
+    def entry(
+        self,
+        kind: str,
+        key: str,
+        make: Callable[[Path], None],
+        healthy: Callable[[Path], bool] = Path.exists,
+    ) -> Iterator[Path]:
         """Give an entry, made by ``make(staging folder)`` if it is not there yet, kept from pruning while in use.
 
-        Whoever comes second waits for the first. What ``make`` raises is passed on and leaves nothing.
+        One that is not ``healthy`` (somebody has deleted a part of it) is made anew. Whoever comes second waits for the
+        first. What ``make`` raises is passed on and leaves nothing.
         """
         place = self.root / kind / key
         with self._locked(kind, key) as lock:
-            if not place.exists():
+            if not (place.exists() and healthy(place)):
                 fcntl.flock(lock, fcntl.LOCK_EX)
+                if place.exists() and not healthy(place):
+                    remove_tree(place)
                 if not place.exists():
                     self._make(place, make)
                 fcntl.flock(lock, fcntl.LOCK_SH)

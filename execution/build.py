@@ -113,7 +113,7 @@ def environment(
         milliseconds = round((time.monotonic() - started) * 1000)
         _write_record(staging, built, milliseconds)
 
-    with store.entry(ENVIRONMENTS, key, make) as folder:
+    with store.entry(ENVIRONMENTS, key, make, _whole) as folder:
         yield _read_record(folder)
 
 
@@ -156,8 +156,29 @@ def _keep_generated(tree: Path, before: frozenset[bytes], overlay: Path) -> None
         shutil.copy2(source, target)
 
 
+_SEEN_WHOLE: set[Path] = set()
+
+
+def _whole(folder: Path) -> bool:
+    """Say whether a stored environment has as many files as it was stored with; looked at once in a process.
+
+    A cache is a place where people clean up: half an environment would make verdicts that nobody could explain.
+    """
+    if folder not in _SEEN_WHOLE:
+        try:
+            stated = json.loads((folder / RECORD).read_text(encoding="utf-8"))["files"]
+        except (OSError, ValueError, KeyError, TypeError):
+            return False
+        if stated != len(_files(folder)):
+            return False
+        _SEEN_WHOLE.add(folder)
+    return True
+
+
 def _write_record(folder: Path, built: Environment, milliseconds: int) -> None:
     plain = asdict(built)
+    # The record itself is one of them.
+    plain["files"] = len(_files(folder)) + 1
     plain.pop("folder")
     plain["build_milliseconds"] = milliseconds
     plain["runtime"]["executable"] = str(built.runtime.executable)
@@ -168,6 +189,7 @@ def _write_record(folder: Path, built: Environment, milliseconds: int) -> None:
 def _read_record(folder: Path) -> Environment:
     try:
         plain = json.loads((folder / RECORD).read_text(encoding="utf-8"))
+        plain.pop("files")
         if plain.pop("schema") != RECORD_SCHEMA:
             raise InfrastructureError(f"the stored environment {folder.name} was made by another version", _PRUNE)
         runtime = plain.pop("runtime")

@@ -84,7 +84,7 @@ def run_dry(common: Common, source: str, stretch: Stretch, limit: int | None) ->
     def tally(judgement: Judgement) -> None:
         counted[judgement.reached, judgement.standing, judgement.reason] += 1
         if common.json:
-            line_of_json(judgement)
+            line_of_json(judgement, at_once=False)
         elif judgement.standing is Standing.CANDIDATE:
             printed(judgement_row(judgement))
 
@@ -115,17 +115,17 @@ def _settings(repository: Repository, folder: Path) -> tuple[PathRules, SizeLimi
         workspace = find_workspace(folder)
     except WorkspaceError:
         return PathRules(), SizeLimits(), "HEAD"
-    from casewright.configuration import configuration_of  # noqa: PLC0415 - see above
-    from miner.shape_rules import rules_of  # noqa: PLC0415
+    from casewright.configuration import configuration_of
+    from miner.shape_rules import rules_of
 
     name = repository_id(repository.remote_url, repository.name)
     section = configuration_of(workspace).repository(name)
     return *rules_of(section), section.branch or "HEAD"
 
 
-def line_of_json(judgement: Judgement) -> None:
-    """Print one judgement as a line of JSON."""
-    printed_json(judgement_object(judgement), line=True)
+def line_of_json(judgement: Judgement, *, at_once: bool = True) -> None:
+    """Print one judgement as a line of JSON; a scan's many lines need not be read ``at_once``."""
+    printed_json(judgement_object(judgement), line=True, at_once=at_once)
 
 
 def tell_funnel(common: Common, text: str) -> None:

@@ -62,6 +62,16 @@ def test_who_comes_second_waits_for_the_first(store: Store) -> None:
     assert made == ["slow"]
 
 
+def test_half_an_entry_is_made_anew(store: Store) -> None:
+    def whole(place: Path) -> bool:
+        return (place / "file").exists()
+
+    with store.entry(ENVIRONMENTS, "key", fill, whole) as place:
+        (place / "file").unlink()
+    with store.entry(ENVIRONMENTS, "key", fill, whole) as place:
+        assert (place / "file").exists()
+
+
 def test_a_failure_leaves_nothing(store: Store) -> None:
     def fails(folder: Path) -> None:
         fill(folder)
