@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from authoring.apply_command import apply_command
-from authoring.case import UNCATEGORISED
+from authoring.case import UNCATEGORISED, Mode
 from authoring.compose import ChangeFacts, TaskText
 from authoring.desk import Desk
 from authoring.licence import licence_of
@@ -63,7 +63,9 @@ def prepare(change: Change, desk: Desk, era_date: EraDate) -> Prepared | Judgeme
     finding = desk.screens.first_reason(change, parts, texts)
     if finding.reason is not None:
         return _refused(change, desk, finding.reason, finding.detail, Reached.SCANNED)
-    test_files = tuple(path.decode() for path in parts.test_at_head)
+    # A command of the user's own is no rule that could say more of a file than its name does.
+    candidates = parts.graded_at_head if desk.overrides.get("test") else parts.test_at_head
+    test_files = tuple(path.decode() for path in candidates)
     planned = plan(repository, change.base, change.head, test_files, desk.overrides)
     if isinstance(planned, Refusal):
         return _refused(change, desk, Reason(planned.code), planned.detail, Reached.SHAPED)
@@ -87,6 +89,7 @@ def prepare(change: Change, desk: Desk, era_date: EraDate) -> Prepared | Judgeme
             recipe=recipe,
             repeat=desk.repeat,
             limits=desk.limits,
+            by_exit_code=desk.grade_by is Mode.EXIT_CODE,
         ),
     )
 

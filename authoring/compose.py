@@ -32,12 +32,16 @@ from authoring.case import (
     Verification,
     with_record_digest,
 )
+from execution.languages import OWN_COMMANDS
+from execution.languages.file_names import language_of_files
 from execution.observation import RED, FailsBy, Observation, Outcome
 from execution.recipe import Recipe
 from miner.admission import Evidence
 from miner.observe import Trial
+from miner.verdict import results
 
 RESOLVED_WHEN: Final = "the check exits with 0 and every test that passed at the grading commit passes"
+RESOLVED_BY_EXIT_CODE: Final = "the check exits with 0"
 _COMMIT_PAGES: Final = {"github.com": "/commit/", "gitlab.com": "/-/commit/", "codeberg.org": "/commit/"}
 
 
@@ -101,13 +105,13 @@ def compose(
     support = tuple(path for path in facts.support_files if path not in evidence.files)
     paths = (*evidence.files, *support, *(row.path for row in evidence.excluded))
     grading = Grading(
-        mode=Mode.PER_TEST,
+        mode=Mode.EXIT_CODE if evidence.by_exit_code else Mode.PER_TEST,
         files=evidence.files,
         support_files=support,
         excluded_files=excluded,
         apply=apply_command(facts.base, facts.head, (path.encode() for path in paths)),
         check=check.command,
-        resolved_when=RESOLVED_WHEN,
+        resolved_when=RESOLVED_BY_EXIT_CODE if evidence.by_exit_code else RESOLVED_WHEN,
         fail_to_pass=evidence.lists.fail_to_pass,
         pass_to_pass=evidence.lists.pass_to_pass,
         fails_by=tuple(FailureRow(id=row.id, how=FailsBy(row.how)) for row in evidence.lists.fails_by),
@@ -189,7 +193,7 @@ def _verification(
 def _state(runs: Sequence[Observation]) -> State:
     first = runs[0]
     tally = dict.fromkeys(Outcome, 0)
-    for test in first.reading.tests:
+    for test in results(first).values():
         tally[test.outcome] += 1
     return State(
         summary=first.reading.summary or summary_of(first),
@@ -205,8 +209,9 @@ def summary_of(run: Observation) -> str:
     """Return a summary for a run whose runner printed none: how it ended, or its counts."""
     if run.ended != "exited":
         return f"ended by {run.ended}"
-    red = sum(test.outcome in RED for test in run.reading.tests)
-    passed = sum(test.outcome is Outcome.PASSED for test in run.reading.tests)
+    tests = results(run).values()
+    red = sum(test.outcome in RED for test in tests)
+    passed = sum(test.outcome is Outcome.PASSED for test in tests)
     broken = len(run.reading.broken_files)
     words = (
         [f"{red} failed"] * bool(red) + [f"{passed} passed"] * bool(passed) + [f"{broken} not loaded"] * bool(broken)
@@ -238,7 +243,12 @@ def commit_url(repository_url: str, commit: str) -> str | None:
 
 
 def language_name(recipe: Recipe, files: Sequence[str]) -> str:
-    """Return the language that people know: a TypeScript file makes a JavaScript case a TypeScript one."""
+    """Return the language that people know: a TypeScript file makes a JavaScript case a TypeScript one.
+
+    Where commands of the user's own run the tests, the files' names tell it.
+    """
+    if recipe.language == OWN_COMMANDS:
+        return language_of_files(files)
     if recipe.language != "javascript":
         return recipe.language
     return "typescript" if any(path.endswith((".ts", ".tsx", ".mts", ".cts")) for path in files) else "javascript"

@@ -12,7 +12,15 @@ from authoring.candidate import Prepared
 from authoring.case import Case, new_id
 from authoring.compose import Naming, compose, language_name
 from authoring.desk import Desk
-from authoring.draft import draft_path, list_drafts, load_draft, update_record, write_draft
+from authoring.draft import (
+    draft_path,
+    draft_text,
+    list_drafts,
+    load_draft,
+    parse_draft,
+    update_record,
+    write_draft,
+)
 from authoring.reproduce import Recorded, Reproduction, expected_of, reproduce
 from casewright.errors import DocumentError
 from execution.languages import LANGUAGES
@@ -31,7 +39,10 @@ class Concluded:
 
 
 def judge(prepared: Prepared, tools: Tools, say: Callable[[str], None]) -> Concluded:
-    """Judge a candidate and, when it is admitted, run its recorded commands in a plain clone. Writes nothing."""
+    """Judge a candidate and, when it is admitted, run its recorded commands in a plain clone. Writes nothing.
+
+    Raises ``InfrastructureError``, ``SandboxUnavailableError`` and ``RepositoryError``: none is a verdict.
+    """
     evidence = admit(prepared.request, tools, say)
     reproduction = None
     if evidence.reason is None:
@@ -45,6 +56,7 @@ def judge(prepared: Prepared, tools: Tools, say: Callable[[str], None]) -> Concl
             pass_env=tools.pass_env,
         )
         if reproduction.difference:
+            tools.store.require_room()
             evidence = replace(evidence, reason=Reason.REPRODUCTION_DIFFERS, detail=reproduction.difference)
     return Concluded(prepared=prepared, evidence=evidence, reproduction=reproduction)
 
@@ -66,6 +78,7 @@ def recorded(prepared: Prepared, evidence: Evidence) -> Recorded:
         limits=trial.limits,
         base_seen=expected_of(trial.bases[0]),
         head_seen=expected_of(trial.heads[0]),
+        by_exit_code=evidence.by_exit_code,
     )
 
 
@@ -80,19 +93,27 @@ def conclude(concluded: Concluded, desk: Desk) -> Judgement:
         return judgement
     try:
         case = _case(concluded, desk, _id(concluded.prepared, desk))
+        parse_draft(draft_text(case).encode(), case.id)
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"])
-        return replace(
-            judgement,
-            standing=Standing.REJECTED,
-            reached=Reached.RAN,
-            reason=Reason.CASE_NOT_REPRESENTABLE,
-            detail=f"{place}: {first['msg']}",
-        )
+        return _not_representable(judgement, f"{place}: {first['msg']}")
+    except DocumentError as error:
+        # Such as a base whose process ends with 0 before its runner does: its failing can't be shown.
+        return _not_representable(judgement, "; ".join(error.faults))
     if not desk.dry_run:
         _write(case, desk)
     return replace(judgement, case=case.id)
+
+
+def _not_representable(judgement: Judgement, detail: str) -> Judgement:
+    return replace(
+        judgement,
+        standing=Standing.REJECTED,
+        reached=Reached.RAN,
+        reason=Reason.CASE_NOT_REPRESENTABLE,
+        detail=detail,
+    )
 
 
 def _judgement(concluded: Concluded) -> Judgement:

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from authoring.case import Mode
 from casewright.configuration import CategorySection, Configuration, configuration_digest, overrides
+from casewright.errors import UsageError
 from casewright.repository import Repository
 from casewright.store import Store
 from casewright.workspace import Workspace
+from execution.languages.generic_command import wants_report
 from execution.recipe import RULES_VERSION
 from execution.sandbox import Limits, Sandbox
 from miner.admission import Tools
@@ -32,10 +35,11 @@ class JudgingOptions:
     category: str | None = None
     setup: str = ""
     test: str = ""
+    grade_by: Mode = Mode.PER_TEST
 
     def digested(self) -> Mapping[str, object]:
         """Return what may change a verdict, as plain JSON values."""
-        return {"repeat": self.repeat, "setup": self.setup, "test": self.test}
+        return {"repeat": self.repeat, "setup": self.setup, "test": self.test, "grade_by": self.grade_by.value}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -57,6 +61,7 @@ class Desk:
     tool: str
     proposed_by: str
     overrides: Mapping[str, str]
+    grade_by: Mode = Mode.PER_TEST
     licence: str | None = None
     category: str | None = None
     usual_category: str | None = None
@@ -77,13 +82,16 @@ def open_desk(
     tool: str,
     proposed_by: str,
 ) -> Desk:
-    """Return the desk for one repository of a workspace; the command line's options win over the workspace's."""
+    """Return the desk for one repository of a workspace; the command line's options win over the workspace's.
+
+    Raises ``UsageError`` for commands that can't be obeyed (see ``commands``).
+    """
     name = repository_id(repository.remote_url, repository.name)
     section = configuration.repository(name)
     rules, size_limits = rules_of(section)
     tip = stretch.commit_range.partition("..")[2] or stretch.branch
     past = PastChanges(repository, tip, all_commits=stretch.all_commits)
-    said = {**overrides(section), **{key: value for key, value in _said(options).items() if value}}
+    said = commands(configuration, name, options)
     return Desk(
         workspace=workspace,
         tools=Tools(
@@ -103,6 +111,7 @@ def open_desk(
         tool=tool,
         proposed_by=proposed_by,
         overrides=said,
+        grade_by=options.grade_by,
         licence=section.licence,
         category=options.category,
         categories=section.categories,
@@ -110,8 +119,32 @@ def open_desk(
     )
 
 
-def _said(options: JudgingOptions) -> dict[str, str]:
-    return {"setup": options.setup, "test": options.test}
+def commands(configuration: Configuration, name: str, options: JudgingOptions) -> Mapping[str, str]:
+    """Return what the language module is told of a repository, the command line's words before the workspace's.
+
+    Raises ``UsageError`` where something that was said could only be ignored: a set-up command without a test command,
+    a test command without a report although each test is to be graded, wishes for a runtime or a runner that a command
+    of the user's own does not get.
+    """
+    given = {"setup": options.setup, "test": options.test}
+    said = {**overrides(configuration.repository(name)), **{key: value for key, value in given.items() if value}}
+    if "setup" in said and "test" not in said:
+        raise UsageError(
+            f"a set-up command needs a test command beside it: {said['setup'].splitlines()[0]!r}",
+            "give --test-cmd too (or `check` in casewright.yaml)",
+        )
+    if options.grade_by is Mode.PER_TEST and "test" in said and not wants_report(said["test"]):
+        raise UsageError(
+            f"the test command {said['test']!r} has no {{report}}, so no single test can be graded",
+            "write {report} where its JUnit XML or TAP goes, or grade by the whole with --grade-by exit-code",
+        )
+    ignored = [key for key in ("python", "node", "runner") if key in said]
+    if "test" in said and ignored:
+        raise UsageError(
+            f"casewright.yaml asks for {ignored[0]} {said[ignored[0]]!r}, which a command of your own does not get",
+            f"leave `{ignored[0]}` of {name} out there, or leave the command out",
+        )
+    return said
 
 
 def judging_digest(configuration: Configuration, name: str, options: JudgingOptions) -> str:

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from authoring.case import Case
+from authoring.case import Case, Mode
 from authoring.desk import UNPUBLISHED
 from authoring.reproduce import Expected, Recorded, reproduce
 from casewright.errors import InfrastructureError, InvalidInputError
 from casewright.repository import Repository
 from casewright.store import Store
-from execution.languages import LANGUAGES
+from execution.languages import LANGUAGES, module_of
 from execution.languages.base import Language
 from execution.observation import FailsBy
 from execution.sandbox import Ended, Limits, Sandbox
 
-# A case names its language as people do; the module that runs it may serve several.
-_MODULES: Final[Mapping[str, str]] = {"typescript": "javascript"}
 _ENDED: Final = {FailsBy.TIMEOUT: Ended.TIMEOUT, FailsBy.OUT_OF_MEMORY: Ended.OUT_OF_MEMORY}
 
 
@@ -44,22 +41,25 @@ def verify(case: Case, repository: Repository, sandbox: Sandbox, store: Store) -
 
 def language_of(case: Case) -> Language:
     """Return the module that runs a case. Raises ``InvalidInputError`` when there is none."""
-    name = _MODULES.get(case.language, case.language)
-    if name not in LANGUAGES:
+    module = module_of(case.language, _runner(case))
+    if module is None:
         raise InvalidInputError(f"case {case.id}: no module runs {case.language}", f"there are {', '.join(LANGUAGES)}")
-    return LANGUAGES[name]
+    return module
+
+
+def _runner(case: Case) -> str:
+    return case.verification.runner.split(" ")[0]
 
 
 def _recorded(case: Case, language: Language) -> Recorded:
     grading = case.grading
     wanted = case.environment.runtime
     runtime = language.find_runtime(wanted.version)
-    if runtime is None:
+    if runtime is None or runtime.name != wanted.name:
         raise InfrastructureError(
             f"case {case.id} was recorded with {wanted.name} {wanted.version}, which is not on this machine",
             "install exactly that version",
         )
-    runner = case.verification.runner.split(" ")[0]
     limits = grading.limits
     return Recorded(
         url="" if case.repository_url.startswith(UNPUBLISHED) else case.repository_url,
@@ -67,7 +67,7 @@ def _recorded(case: Case, language: Language) -> Recorded:
         grading=case.grading_commit,
         setup=case.environment.setup,
         apply=grading.apply,
-        check=language.recorded_check(runner, grading.check),
+        check=language.recorded_check(_runner(case), grading.check),
         directory=grading.directory,
         runtime=runtime,
         limits=Limits(
@@ -79,6 +79,7 @@ def _recorded(case: Case, language: Language) -> Recorded:
         ),
         base_seen=_base_of(case),
         head_seen=_head_of(case),
+        by_exit_code=grading.mode is Mode.EXIT_CODE,
     )
 
 

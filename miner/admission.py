@@ -7,20 +7,21 @@ carry it. What the request's paths and ids are looked up in (repository, store, 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from casewright.errors import InfrastructureError
 from casewright.repository import Repository
 from casewright.store import Store
 from execution.build import BuildRefusedError, environment
-from execution.languages import LANGUAGES
+from execution.languages import LANGUAGES, OWN_COMMANDS
 from execution.languages.base import Check, Language, PlanRequest, Refusal
-from execution.observation import Observation
+from execution.observation import Observation, ReportReading
 from execution.recipe import Environment, Recipe
 from execution.run import observe_once
 from execution.sandbox import Limits, Probe, Sandbox
 from execution.sandboxes import probe
+from miner.exit_code import try_by_exit_code
 from miner.judgement import ExcludedFile
 from miner.observe import RunRequest, State, Trial, try_change
 from miner.reasons import Reason
@@ -31,7 +32,10 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AdmissionRequest:
-    """A change whose shape is right and whose environment is planned. Paths of the test part are bytes."""
+    """A change whose shape is right and whose environment is planned. Paths of the test part are bytes.
+
+    With ``by_exit_code`` no report is read: the exit codes alone decide.
+    """
 
     base: str
     head: str
@@ -40,6 +44,7 @@ class AdmissionRequest:
     recipe: Recipe
     repeat: int = 3
     limits: Limits = field(default_factory=Limits)
+    by_exit_code: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -71,6 +76,7 @@ class Evidence:
     setup: tuple[str, ...] = ()
     check: Check | None = None
     probe: Probe | None = None
+    by_exit_code: bool = False
 
 
 def plan(
@@ -79,10 +85,14 @@ def plan(
     """Choose a language and a recipe for a change; return it with the graded files that its runner collects.
 
     ``test_files`` are the files of the test part that exist at the head. Runs nothing. Of several languages the one
-    with most files is taken; the others' files support it.
+    with most files is taken; the others' files support it. A test command of the user's own (override ``test``) runs
+    all of them, whatever their language: then ``test_files`` must be those that are tests by name.
     """
     head_tree = repository.tree(head)
-    claimed = {name: language.graded_files(test_files, head_tree) for name, language in LANGUAGES.items()}
+    rivals = {OWN_COMMANDS} if overrides.get("test") else LANGUAGES.keys() - {OWN_COMMANDS}
+    claimed = {
+        name: language.graded_files(test_files, head_tree) for name, language in LANGUAGES.items() if name in rivals
+    }
     name = max(claimed, key=lambda name: len(claimed[name]))
     if not claimed[name]:
         return Refusal(code=Reason.UNKNOWN_LANGUAGE, detail=f"no rule runs {', '.join(test_files[:3])}")
@@ -143,7 +153,8 @@ def _observe(request: AdmissionRequest, tools: Tools, language: Language, built:
             say(f"{wanted.state.value}{' with network' if wanted.network else ''}")
             return _run(wanted, trees[wanted.state], request, tools, language, built)
 
-        trial = try_change(run, request.graded, request.repeat, request.limits)
+        decide = try_by_exit_code if request.by_exit_code else try_change
+        trial = decide(run, request.graded, request.repeat, request.limits)
     verdict = trial.verdict
     kept = verdict.files or request.graded
     return Evidence(
@@ -158,6 +169,7 @@ def _observe(request: AdmissionRequest, tools: Tools, language: Language, built:
         setup=language.setup(request.recipe, built),
         check=language.check(request.recipe, kept),
         probe=seen,
+        by_exit_code=request.by_exit_code,
     )
 
 
@@ -169,7 +181,7 @@ def _run(
     language: Language,
     built: Environment,
 ) -> Observation:
-    return observe_once(
+    seen = observe_once(
         sandbox=tools.sandbox,
         language=language,
         environment=built,
@@ -181,3 +193,5 @@ def _run(
         variation=wanted.variation,
         network=wanted.network,
     )
+    # What a report says has no part in it, neither in the verdict nor in the record.
+    return replace(seen, reading=ReportReading()) if request.by_exit_code else seen

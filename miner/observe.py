@@ -93,8 +93,8 @@ def variation(number: int) -> Mapping[str, str]:
     return VARIATIONS[1 + (number - 1) % (len(VARIATIONS) - 1)]
 
 
-class _Runs:
-    """Counts runs and their time while a trial goes on."""
+class Runs:
+    """A runner that counts runs and their time (milliseconds) while a trial goes on."""
 
     def __init__(self, run: Runner) -> None:
         self._run = run
@@ -102,6 +102,7 @@ class _Runs:
         self.milliseconds = 0
 
     def __call__(self, request: RunRequest) -> Observation:
+        """Run once and count it."""
         seen = self._run(request)
         self.count += 1
         self.milliseconds += seen.milliseconds
@@ -113,7 +114,7 @@ def try_change(run: Runner, files: tuple[str, ...], repeat: int, limits: Limits)
 
     ``limits.seconds`` bounds the first head run; later runs get ``time_limit``. ``repeat`` is at least 1.
     """
-    runs = _Runs(run)
+    runs = Runs(run)
     kept = files
     excluded: tuple[ExcludedFile, ...] = ()
     flips = TestLists()
@@ -130,7 +131,7 @@ def try_change(run: Runner, files: tuple[str, ...], repeat: int, limits: Limits)
 
 
 def _round(
-    runs: _Runs, files: tuple[str, ...], excluded: tuple[ExcludedFile, ...], repeat: int, limits: Limits
+    runs: Runs, files: tuple[str, ...], excluded: tuple[ExcludedFile, ...], repeat: int, limits: Limits
 ) -> Trial | _LeftOut:
     """Observe ``files``: a trial that ends here, or further files to leave out before looking again."""
     first = runs(RunRequest(state=State.HEAD, files=files, limits=limits))
@@ -172,7 +173,7 @@ def _shaky(heads: Sequence[Observation], files: tuple[str, ...]) -> tuple[Exclud
 
 
 def _head_is_red(
-    runs: _Runs, head: Observation, files: tuple[str, ...], excluded: tuple[ExcludedFile, ...], limits: Limits
+    runs: Runs, head: Observation, files: tuple[str, ...], excluded: tuple[ExcludedFile, ...], limits: Limits
 ) -> Trial | _LeftOut:
     """Tell the network, the environment and the head itself apart, with one more run of each kind."""
     base = runs(RunRequest(state=State.BASE, files=files, limits=limits))
@@ -186,12 +187,13 @@ def _head_is_red(
         reason, detail = Reason.NEEDS_NETWORK, f"with the network denied: {detail}"
     elif died_without_report(head) and died_without_report(base):
         reason = Reason.ENVIRONMENT_FAILED
-        detail = f"the runner ends at both states before it tells of a test: {_last_line(head)}"
+        detail = f"at both states {head.reading.breach}: {last_line(head)}"
     verdict = Verdict(reason=reason, detail=detail, files=files, excluded=excluded, lists=TestLists())
     return _trial(verdict, (head,), (base,), limits)
 
 
-def _last_line(observation: Observation) -> str:
+def last_line(observation: Observation) -> str:
+    """Return the last line that a run printed, cut to what a sentence takes; its exit code when it printed none."""
     lines = [line.strip() for line in observation.output_tail.splitlines() if line.strip()]
     return lines[-1][:300] if lines else f"exit code {observation.exit_code}, no output"
 

@@ -71,6 +71,8 @@ def head_fault(observation: Observation) -> tuple[Reason, str] | None:
         return Reason.TIMEOUT, f"the head did not end within {observation.milliseconds // 1000} s"
     if observation.ended == Ended.OUT_OF_MEMORY:
         return Reason.OUT_OF_MEMORY, f"the head reached the memory limit at {observation.peak_memory_kb // 1024} MB"
+    if observation.ended == Ended.OUTPUT_LIMIT:
+        return Reason.REPORT_MISSING, "the head wrote more than the output limit allows and was ended"
     if not observation.reading.whole:
         return Reason.REPORT_MISSING, f"exit code {observation.exit_code}, {observation.reading.breach}"
     if not observation.reading.tests and not observation.reading.broken_files:
@@ -146,10 +148,13 @@ def test_lists(heads: Sequence[Observation], bases: Sequence[Observation], files
             pass_to_pass.append(name)
         elif len({results(base)[name].outcome for base in bases}) > 1:
             unstable.append(name)
+    # A set: a test that no file can be told for stands in the reading once for each graded file.
     skipped = sorted(
-        test.id
-        for test in heads[0].reading.tests
-        if test.file in wanted and test.outcome in {Outcome.SKIPPED, Outcome.XFAILED, Outcome.XPASSED, Outcome.TODO}
+        {
+            test.id
+            for test in heads[0].reading.tests
+            if test.file in wanted and test.outcome in {Outcome.SKIPPED, Outcome.XFAILED, Outcome.XPASSED, Outcome.TODO}
+        }
     )
     return TestLists(
         fail_to_pass=tuple(fail_to_pass),

@@ -1,7 +1,6 @@
 """``mine``, ``add-case``, ``explain`` and ``funnel``: from a history to drafts, and why not."""
 
 # Each command imports what it works with when it runs: `--help` and `cite` must not wait for it.
-# ruff: noqa: PLC0415
 
 from __future__ import annotations
 
@@ -31,15 +30,25 @@ Repeat = Annotated[
 ]
 TestCommand = Annotated[
     str | None,
-    typer.Option("--test-cmd", metavar="COMMAND", help="Run the tests by COMMAND.", show_default=False),
+    typer.Option(
+        "--test-cmd",
+        metavar="COMMAND",
+        help="Run the tests by COMMAND: {files} are the graded files, {report} is where its JUnit XML or TAP goes.",
+        show_default=False,
+    ),
 ]
 SetupCommand = Annotated[
     str | None,
-    typer.Option("--setup-cmd", metavar="COMMAND", help="Set the environment up by COMMAND.", show_default=False),
+    typer.Option(
+        "--setup-cmd",
+        metavar="COMMAND",
+        help="Set up by COMMAND, with the network; what it leaves in the tree and in ../env is kept. Needs --test-cmd.",
+        show_default=False,
+    ),
 ]
 GradeBy = Annotated[
     str,
-    typer.Option("--grade-by", metavar="MODE", help="What decides: per-test (exit-code is not here yet)."),
+    typer.Option("--grade-by", metavar="MODE", help="What decides: per-test, or exit-code where no report can be had."),
 ]
 Category = Annotated[
     str | None, typer.Option("--category", metavar="WORD", help="The category of the drafts.", show_default=False)

@@ -8,8 +8,10 @@ from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from typing import Final
 
-from authoring.desk import Desk, JudgingOptions, judging_digest, open_desk
+from authoring.case import Mode
+from authoring.desk import Desk, JudgingOptions, commands, judging_digest, open_desk
 from authoring.mining import Mining, mine
+from authoring.sources import remember
 from casewright.cli.estimate import estimate, estimate_object, estimate_text
 from casewright.cli.judgement_output import funnel_text, judgement_object, judgement_row, judgement_text
 from casewright.cli.options import Common
@@ -64,11 +66,9 @@ def judging_options(
     repeat: int | None, test: str | None, setup: str | None, grade_by: str, category: str | None
 ) -> JudgingOptions:
     """Return the judging options of a command line. Raises ``UsageError`` for a way to grade that there is not."""
-    if grade_by == "exit-code":
-        raise UsageError("--grade-by exit-code is not here yet", "leave it out: each test is graded by itself")
-    if grade_by != "per-test":
-        raise UsageError(f"there is no way to grade by {grade_by!r}", "it is per-test")
-    return JudgingOptions(repeat=repeat, category=category, setup=setup or "", test=test or "")
+    if grade_by not in set(Mode):
+        raise UsageError(f"there is no way to grade by {grade_by!r}", f"it is {' or '.join(Mode)}")
+    return JudgingOptions(repeat=repeat, category=category, setup=setup or "", test=test or "", grade_by=Mode(grade_by))
 
 
 def run_mine(common: Common, request: MineRequest) -> int:
@@ -80,6 +80,7 @@ def run_mine(common: Common, request: MineRequest) -> int:
     with ExitStack() as stack:
         stack.enter_context(locked(workspace))
         session = _opened(stack, common, workspace, request.source, request.options)
+        remember(workspace, session.id, request.source)
         ledger = stack.enter_context(Ledger.open(workspace.ledger, tool=tool_version()))
         stretch = _with_branch(request.stretch, session)
         try:
@@ -104,6 +105,8 @@ def run_add_case(common: Common, request: AddRequest) -> int:
         if not request.dry_run:
             stack.enter_context(locked(workspace))
         session = _opened(stack, common, workspace, request.source, request.options)
+        if not request.dry_run:
+            remember(workspace, session.id, request.source)
         change = change_of(session.repository, request.commit)
         ledger = stack.enter_context(
             Ledger.open_copy(workspace.ledger, tool=tool_version())
@@ -149,11 +152,14 @@ def _opened(stack: ExitStack, common: Common, workspace: Workspace, source: str,
     repository = stack.enter_context(open_source(source, store.root))
     for note in repository.notes:
         noted(f"note: {note}", verbosity=common.verbosity)
+    name = repository_id(repository.remote_url, repository.name)
+    # Said before a long scan, not after it.
+    commands(configuration, name, options)
     return _Session(
         workspace=workspace,
         configuration=configuration,
         repository=repository,
-        id=repository_id(repository.remote_url, repository.name),
+        id=name,
         store=store,
         options=options,
     )

@@ -12,7 +12,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Final
 
-from execution.observation import RED, FailsBy, Outcome, ReportReading, TestResult
+from execution.observation import RED, SEVERITY, FailsBy, Outcome, ReportReading, TestResult
 
 _RESULT: Final = re.compile(r"( *)(not )?ok\b(?: +(\d+))?(?: +-(?= |$)| *)(.*)")
 _PLAN: Final = re.compile(r"( *)1\.\.(\d+)\s*(?:#.*)?")
@@ -32,10 +32,11 @@ class _Level:
     count: int = 0
 
 
-def read(report: bytes, exit_code: int | None, files: tuple[str, ...]) -> ReportReading:
+def read(report: bytes, exit_code: int | None, files: tuple[str, ...], *, worst_counts: bool = False) -> ReportReading:
     """Read a report; ids are ``file > parent > test`` with one graded file, else without a file.
 
-    ``exit_code`` None means that it is not known.
+    ``exit_code`` None means that it is not known. With ``worst_counts`` tests of one name are one test with the worst
+    of their outcomes, so that the order of several files changes nothing.
     """
     levels = [_Level()]
     breach = ""
@@ -54,7 +55,8 @@ def read(report: bytes, exit_code: int | None, files: tuple[str, ...]) -> Report
             breach = _take_result(levels, result)
         elif plan := _PLAN.fullmatch(text):
             _level(levels, len(plan.group(1)) // _INDENT).plan = int(plan.group(2))
-    tests = _named(levels[0].results, files)
+    results = _worst(levels[0].results) if worst_counts else levels[0].results
+    tests = _named(results, files)
     breach = breach or _end_breach(levels, report, exit_code, tests)
     counts = Counter(test.outcome.value for test in tests)
     return ReportReading(
@@ -111,6 +113,13 @@ def _outcome(description: str, *, failed: bool) -> tuple[str, Outcome]:
         # Versions before 14 wrote `# SKIP` for passed and for failed tests alike.
         return name, Outcome.SKIPPED if found.group(1) else Outcome.TODO
     return name, Outcome.FAILED if failed else Outcome.PASSED
+
+
+def _worst(results: list[tuple[tuple[str, ...], Outcome]]) -> list[tuple[tuple[str, ...], Outcome]]:
+    worst: dict[tuple[str, ...], Outcome] = {}
+    for path, outcome in results:
+        worst[path] = max(worst.get(path, outcome), outcome, key=lambda each: SEVERITY[each])
+    return list(worst.items())
 
 
 def _named(results: list[tuple[tuple[str, ...], Outcome]], files: tuple[str, ...]) -> tuple[TestResult, ...]:

@@ -121,7 +121,6 @@ class TestWrongUsage:
             (("--branch", "nowhere", "--dry-run"), "'nowhere' names no commit"),
             (("--range", "nowhere", "--dry-run"), "'nowhere' is no range"),
             (("--plan", "--dry-run"), "can't both"),
-            (("--grade-by", "exit-code"), "not here yet"),
             (("--grade-by", "taste"), "'taste'"),
         ],
     )
