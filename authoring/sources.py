@@ -7,18 +7,24 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 from casewright.files import replace_file
+from casewright.git_source import is_url
 from casewright.workspace import Workspace
 
 _FILE = "sources.json"
 
 
 def remember(workspace: Workspace, repository_id: str, source: str) -> None:
-    """Keep where a repository was opened from: an absolute path, or its clone url. Needs the workspace's lock."""
+    """Keep where on this machine a repository was opened; a url elsewhere is in the drafts. Needs the workspace's lock."""
+    place = unquote(urlsplit(source).path) if source.startswith("file://") else source
+    if is_url(place):
+        return
     known = _read(workspace)
-    if known.get(repository_id) != source:
-        known[repository_id] = source
+    absolute = str(Path(place).expanduser().absolute())
+    if known.get(repository_id) != absolute:
+        known[repository_id] = absolute
         replace_file(workspace.state / _FILE, (json.dumps(known, indent=1, sort_keys=True) + "\n").encode())
 
 

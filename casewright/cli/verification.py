@@ -10,6 +10,7 @@ from enum import StrEnum
 from authoring.case import Case, with_record_digest
 from authoring.desk import UNPUBLISHED
 from authoring.draft import Draft, list_drafts, load_draft, update_record
+from authoring.sources import source_of
 from authoring.verify import verify
 from casewright.cli.options import Common
 from casewright.cli.output import noted, printed, printed_json, shown, styled
@@ -51,7 +52,7 @@ def verified(common: Common, cases: Sequence[str], source: str | None, *, update
             stack.enter_context(locked(workspace))
         opened: dict[str, Repository] = {}
         for draft in drafts:
-            url = source or draft.case.repository_url
+            url = source or source_of(workspace, draft.case.repository_id, draft.case.repository_url)
             noted(f"verifying {draft.case.id}", verbosity=common.verbosity)
             outcome, detail, milliseconds = _tried(draft.case, url, opened, stack, sandbox, store)
             if update and outcome is not Outcome.COULD_NOT:
