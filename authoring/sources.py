@@ -17,7 +17,7 @@ _FILE = "sources.json"
 
 
 def remember(workspace: Workspace, repository_id: str, source: str) -> None:
-    """Keep where on this machine a repository was opened; a url elsewhere is in the drafts. Needs the workspace's lock."""
+    """Keep where on this machine a repository was opened; needs the workspace's lock. Other urls are in the drafts."""
     place = unquote(urlsplit(source).path) if source.startswith("file://") else source
     if is_url(place):
         return
