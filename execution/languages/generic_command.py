@@ -1,7 +1,8 @@
 """The user's test command: what its placeholders stand for, and how it is run so that its report can be trusted. Pure.
 
 ``{files}`` is replaced by the graded files (from the tree's root, quoted for ``sh``), ``{report}`` by a path from the
-tree's root; a command that goes into a folder ``sub`` first says ``../{report}``. All other braces stay.
+tree's root; a command that goes into a folder ``sub`` first says ``../{report}``. All other braces stay, the
+shell's own ``${files}`` too.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import shlex
 from typing import Final
 
 REPORT_FILE: Final = "../report.xml"
-_PLACEHOLDER: Final = re.compile(r"\{(files|report)\}")
+_PLACEHOLDER: Final = re.compile(r"(?<!\$)\{(files|report)\}")
 
 # The command is the recorded one to the letter, but a named pipe lies where its report goes, so that what was written
 # can't be rewritten. Descriptor 3 alone would not do: npm, tox and many others close it for what they start. The pipe
@@ -38,7 +39,7 @@ def filled(command: str, files: tuple[str, ...]) -> str:
 
 def wants_report(command: str) -> bool:
     """Whether a command says where its report goes."""
-    return "{report}" in command
+    return any(found[1] == "report" for found in _PLACEHOLDER.finditer(command))
 
 
 def observed(command: str, *, with_report: bool) -> tuple[str, ...]:

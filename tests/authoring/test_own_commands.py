@@ -19,7 +19,7 @@ from casewright.store import Store
 from casewright.workspace import Workspace
 from execution.sandboxes import choose
 from tests.support.command_line import CommandLine
-from tests.support.repos import RepoBuilder
+from tests.support.repos import Entry, RepoBuilder
 from tests.support.sandbox import needs_sandbox
 
 # A suite as many shell projects have one: each file prints one line for each of its tests, a driver numbers them.
@@ -77,10 +77,10 @@ MESSAGE = "Multiply the sides of the box, do not add them"
 pytestmark = needs_sandbox
 
 
-def history(folder: Path, run: str, **more: str) -> RepoBuilder:
+def history(folder: Path, run: str, more: dict[str | bytes, Entry] | None = None) -> RepoBuilder:
     """A repository whose last commit mends ``area`` and brings two test files of the shell."""
     repo = RepoBuilder(folder)
-    repo.commit("Begin", {"box.sh": BEFORE, "run.sh": run, **more})
+    repo.commit("Begin", {"box.sh": BEFORE, "run.sh": run, **(more or {})})
     repo.commit(MESSAGE, {"box.sh": AFTER, "t/area.t": AREA_TEST, "t/edge.t": EDGE_TEST})
     return repo
 
@@ -153,7 +153,7 @@ def test_a_report_can_be_written_by_what_a_tool_starts_in_a_folder_below(
         "import os, subprocess, sys\n"
         "sys.exit(subprocess.run(['sh', 'run.sh', os.path.abspath(sys.argv[1]), *sys.argv[2:]], cwd='..').returncode)\n"
     )
-    repo = history(tmp_path / "box", RUN_TAP, **{"tools/start.py": starter})
+    repo = history(tmp_path / "box", RUN_TAP, {"tools/start.py": starter})
     case = added(cli, workspace, repo, "--test-cmd", "cd tools && /usr/bin/python3 start.py ../{report} {files}")
     assert case.grading.check == "cd tools && /usr/bin/python3 start.py ../../report.xml t/area.t t/edge.t"
     assert verified(case, repo) == ""
@@ -165,7 +165,7 @@ def test_set_up_leaves_files_in_the_tree_and_in_the_environment(
     repo = history(
         tmp_path / "box",
         RUN_TAP,
-        **{"set-up.sh": "mkdir -p made/empty && echo yes > made/file && ln -s file made/link && cp run.sh ../env/\n"},
+        {"set-up.sh": "mkdir -p made/empty && echo yes > made/file && ln -s file made/link && cp run.sh ../env/\n"},
     )
     settings = workspace.root / "casewright.yaml"
     lines = (
