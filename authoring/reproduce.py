@@ -137,19 +137,19 @@ class _Steps:
         self.milliseconds = 0
 
     def set_up(self) -> str:
-        outcome = self._run(_checkout(self._recorded.base), TREE_DIR, self._recorded.limits)
+        outcome = self._run(_checkout(self._recorded.base), TREE_DIR, BUILD_LIMITS)
         if outcome.exit_code != 0:
-            return f"the base commit could not be checked out: {last_lines(outcome.output)}"
+            return f"the base commit could not be checked out: {how(outcome)}"
         for number, command in enumerate((*self._recorded.setup, _KEEP), start=1):
             outcome = self._run(command, TREE_DIR, BUILD_LIMITS, network=True)
             if outcome.ended != Ended.EXITED or outcome.exit_code != 0:
-                return f"set-up command {number} ended with {outcome.exit_code}: {last_lines(outcome.output)}"
+                return f"set-up command {number} failed: {how(outcome)}"
         return ""
 
     def base(self) -> str:
         outcome = self._run(self._recorded.apply, TREE_DIR, self._recorded.limits)
         if outcome.exit_code != 0:
-            return f"the apply command ended with {outcome.exit_code}: {last_lines(outcome.output)}"
+            return f"the apply command failed: {how(outcome)}"
         return self._check("base", self._recorded.base_seen)
 
     def head(self) -> str:
@@ -160,7 +160,7 @@ class _Steps:
         )
         outcome = self._run(f"{swap} && {checkout}", TREE_DIR, self._recorded.limits)
         if outcome.exit_code != 0:
-            return f"the grading commit could not be checked out: {last_lines(outcome.output)}"
+            return f"the grading commit could not be checked out: {how(outcome)}"
         return self._check("head", self._recorded.head_seen)
 
     def _check(self, state: str, seen: Expected) -> str:
@@ -277,6 +277,12 @@ def kind(outcome: Outcome) -> str:
     if outcome in {Outcome.FAILED, Outcome.ERROR}:
         return "red"
     return "passed" if outcome is Outcome.PASSED else "neither"
+
+
+def how(outcome: SandboxOutcome) -> str:
+    """Return how a step ended, with its last lines."""
+    ended = f"exit code {outcome.exit_code}" if outcome.ended == Ended.EXITED else outcome.ended.value
+    return f"{ended}, {last_lines(outcome.output) or 'no output'}"
 
 
 def last_lines(output: bytes, count: int = 6) -> str:
