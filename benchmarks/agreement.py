@@ -24,18 +24,23 @@ def rows(path: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in Path(path).read_text(encoding="utf-8").splitlines() if line.strip()]
 
 
-def agrees(mined: dict[str, Any], truth: dict[str, Any]) -> bool:
-    """Whether the outcome is one that the row's author accepts."""
+def agrees(mined: dict[str, Any], truth: dict[str, Any]) -> tuple[bool, bool]:
+    """Whether verdict and reason are ones that the row's author accepts.
+
+    A change that a screen refuses is not run, so its reason can't be the one that the author's run gave.
+    """
     if truth.get("dup_of") and mined["reason"] == "duplicate-change":
-        return True
-    acceptable = truth["acceptable"] if truth["ambiguous"] else [truth["acceptable"][0]]
-    for word in acceptable:
+        return True, True
+    verdict_same = False
+    for word in truth["acceptable"] if truth["ambiguous"] else truth["acceptable"][:1]:
         verdict, _, reason = word.partition(":")
         if verdict == "admit" and mined["outcome"] == "admitted":
-            return True
+            return True, True
         if verdict == "reject" and mined["outcome"] == "rejected":
-            return True if not reason else mined["reason"] in _REASONS.get(reason, {reason})
-    return False
+            verdict_same = True
+            if not reason or mined["reason"] in _REASONS.get(reason, {reason}):
+                return True, True
+    return verdict_same, False
 
 
 def main(mined_path: str, truth_path: str) -> int:
@@ -50,11 +55,12 @@ def main(mined_path: str, truth_path: str) -> int:
         known += 1
         if ours["base"] != row["base"]:
             print(f"base      {row['head'][:10]} ours {ours['base'][:10]}, truth {row['base'][:10]} {row['subject']}")
-        if agrees(ours, row):
-            same += 1
-        else:
+        verdict, reason = agrees(ours, row)
+        same += verdict
+        if not (verdict and reason):
             words = f"{ours['outcome']} {ours['reason'] or ''}: {ours['detail'][:160]}"
-            print(f"verdict   {row['head'][:10]} truth {row['acceptable']} {row['subject'][:60]!r} ours {words}")
+            kind = "reason" if verdict else "verdict"
+            print(f"{kind:9} {row['head'][:10]} truth {row['acceptable']} {row['subject'][:60]!r} ours {words}")
         if ours["outcome"] == "admitted" and row["verdict"] == "admit":
             lists += 1
             missing = sorted(set(row["fail_to_pass"]) - set(ours["fail_to_pass"]))
