@@ -85,7 +85,7 @@ def _unmapped_kb(pids: tuple[int, ...]) -> int:
     for pid in pids:
         try:
             if pid != pids[0]:
-                shared = Path(f"/proc/{pid}/root/{SHARED_MEMORY}")
+                shared = Path("/proc", str(pid), "root", SHARED_MEMORY)
                 place = shared.stat().st_dev
                 if place not in folders:
                     room = os.statvfs(shared)

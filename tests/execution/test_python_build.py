@@ -246,7 +246,7 @@ requires-python = ">=3.8"
 [[package]]
 name = "attrs"
 version = "23.1.0"
-source = {{ registry = "https://pypi.org/simple" }}
+source = {{ registry = "https://index.example/simple" }}
 [package.sdist]
 url = "https://example.com/attrs-23.1.0.tar.gz"
 hash = "sha256:{"0" * 64}"
