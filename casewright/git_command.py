@@ -83,7 +83,15 @@ def network_environment() -> dict[str, str]:
         if not name.startswith("GIT_") or _NETWORK_VARIABLES.fullmatch(name)
     }
     # ``ext::`` and ``fd::`` run programs or read descriptors that a url of a stranger's library would name.
-    return {"GIT_TERMINAL_PROMPT": "0", **kept, "LC_ALL": "C", "GIT_ALLOW_PROTOCOL": "file:git:http:https:ssh"}
+    # A server that sends nothing for five minutes has gone away.
+    patience = {"GIT_HTTP_LOW_SPEED_LIMIT": "1", "GIT_HTTP_LOW_SPEED_TIME": "300"}
+    return {
+        "GIT_TERMINAL_PROMPT": "0",
+        **patience,
+        **kept,
+        "LC_ALL": "C",
+        "GIT_ALLOW_PROTOCOL": "file:git:http:https:ssh",
+    }
 
 
 def run_git(
