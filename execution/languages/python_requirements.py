@@ -69,6 +69,12 @@ class Needs:
     install: bool = False
     why: tuple[str, ...] = ()
 
+    @property
+    def nothing(self) -> bool:
+        """Whether nothing at all is installed: a plain folder whose tests need the standard library alone."""
+        asked = (self.lines, self.files, self.manifest, self.extras, self.groups, self.lock, self.build, self.backend)
+        return not self.install and not any(asked)
+
     def text(self) -> str:
         """Return the needs as one line of JSON, for a recipe's settings."""
         return json.dumps(asdict(self), sort_keys=True)

@@ -38,6 +38,8 @@ _REPUBLISHED = {"atomicwrites": datetime(2022, 7, 9, tzinfo=UTC)}
 
 def resolve(work: Work, asked: tuple[str, ...] = ()) -> tuple[Locked, ...]:
     """Resolve to exact versions with hashes; once more, with build tools, if something has to be built."""
+    if work.needs.nothing and not asked:
+        return ()
     build_lines = (*work.needs.build, *_newer_pip(work), *asked)
     locked = _resolve_once(work, build_lines)
     if any(not one.built for one in locked) and not {"setuptools", "wheel"} <= {one.name for one in locked}:
