@@ -26,7 +26,8 @@ _COMMENTS: Final[Mapping[str, str]] = {
     "category": "Any word that sorts your cases.",
     "task": "What the candidate reads. Say what should happen and when it is resolved; don't say where in the code.",
     "environment": "From here down to size all is written by casewright: what a stranger runs, and what was seen.",
-    "review": "`casewright review CASE --by NAME` says that you have read the task; it lapses with a change of that.",
+    "review": "`casewright review CASE --by NAME` fills this in when you have read the task.\n"
+    "A task that is changed afterwards counts as unread again.",
 }
 
 
