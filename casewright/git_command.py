@@ -32,6 +32,7 @@ _NETWORK_SETTINGS = (
     "-c", "submodule.recurse=false", "-c", "fetch.recurseSubmodules=false", "-c", "core.pager=cat",
     "-c", "core.alternateRefsCommand=true",
 )  # fmt: skip
+_DISK_FULL = re.compile(rb"No space left on device|Out of diskspace|Disk quota exceeded")
 _USER_INFO = re.compile(rb"(?<=://)[^/\s']+@")
 
 
@@ -213,4 +214,6 @@ def _pipe(stream: IO[bytes] | None) -> IO[bytes]:
 
 def _failed(arguments: Sequence[Argument], outcome: GitOutcome) -> RepositoryError:
     name = next((argument for argument in arguments if not os.fsencode(argument).startswith(b"-")), "git")
-    return RepositoryError(f"git {os.fsdecode(name)} failed: {outcome.complaint}", "git fsck tells if it is damaged")
+    full = _DISK_FULL.search(outcome.err) is not None
+    hint = "free some disk space and run again" if full else "git fsck tells if it is damaged"
+    return RepositoryError(f"git {os.fsdecode(name)} failed: {outcome.complaint}", hint)

@@ -134,3 +134,16 @@ def test_a_tree_is_removed_whatever_its_modes(tmp_path: Path) -> None:
     folder.chmod(0)
     remove_tree(tmp_path / "tree")
     assert not (tmp_path / "tree").exists()
+
+
+def test_a_disk_that_is_as_good_as_full_is_told_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = Store(tmp_path)
+    store.require_room()
+    real = os.statvfs(tmp_path)
+
+    def nearly_full(_: Path) -> os.statvfs_result:
+        return os.statvfs_result((*real[:4], 1000, *real[5:]))
+
+    monkeypatch.setattr(os, "statvfs", nearly_full)
+    with pytest.raises(InfrastructureError, match="is full; free some disk space"):
+        store.require_room()

@@ -339,7 +339,11 @@ class TestPlaces:
 
     def test_a_full_cache_is_no_verdict(self, tmp_path: Path, workspace: Workspace, box: RepoBuilder) -> None:
         small = 'mount -t tmpfs -o size=8m none cache; "$@" || code=$?; ls cache/staging cache/environments; exit $code'
-        process = self.run(tmp_path, small, "-C", workspace.root, "mine", box.path, "-q", "--format", "json")
+        # What the set-up says of it goes nowhere: the disk itself has to be asked.
+        silent = "python3 -m venv --without-pip ../env && head -c 20000000 /dev/zero 2>/dev/null > ../env/big"
+        judged = ("--setup-cmd", silent, "--test-cmd", "sh run {files} > {report}")
+        mine = ("-C", workspace.root, "mine", box.path, "-q", "--format", "json", *judged)
+        process = self.run(tmp_path, small, *mine)
         row, *rest = process.out.splitlines()
         assert process.running.returncode == 3
         assert (json.loads(row)["outcome"], json.loads(row)["reason"]) == ("infrastructure", "infrastructure")
