@@ -143,7 +143,7 @@ class _Steps:
         for number, command in enumerate((*self._recorded.setup, _KEEP), start=1):
             outcome = self._run(command, TREE_DIR, BUILD_LIMITS, network=True)
             if outcome.ended != Ended.EXITED or outcome.exit_code != 0:
-                return f"set-up command {number} failed: {how(outcome)}"
+                return self._language.failed_set_up(f"set-up command {number}", outcome)
         return ""
 
     def base(self) -> str:

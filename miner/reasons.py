@@ -142,7 +142,7 @@ EXPLANATIONS: Final[dict[Reason, Explanation]] = {
     ),
     Reason.ENVIRONMENT_FAILED: _row(
         Stage.ENVIRONMENT,
-        "A step of the set-up failed; the step and its telling lines are kept.",
+        "A step of the set-up failed, or the runner ends at both states before any test.",
         "a lock file is stale",
     ),
     Reason.RUNNER_MISSING: _row(

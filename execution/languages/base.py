@@ -129,6 +129,13 @@ class Language(Protocol):
         """
         ...
 
+    def failed_set_up(self, step: str, outcome: SandboxOutcome) -> str:
+        """Why a recorded set-up command that did not end with 0 failed, in one sentence.
+
+        Raises ``InfrastructureError`` when the network, a registry or the disk failed: that says nothing of the case.
+        """
+        ...
+
     def mounts(self, environment: Environment) -> tuple[Mount, ...]:
         """What a run needs besides the tree: the environment and the runtime, read-only."""
         ...

@@ -20,7 +20,7 @@ from execution.languages.generic_inputs import borrowed_files, inputs
 from execution.languages.generic_report import read_report
 from execution.observation import ReportReading
 from execution.recipe import Environment, Recipe, Runtime
-from execution.sandbox import ENVIRONMENT_DIR, Mount
+from execution.sandbox import ENVIRONMENT_DIR, Mount, SandboxOutcome
 
 name = "generic"
 
@@ -75,6 +75,11 @@ def build(recipe: Recipe, builder: Builder) -> Environment | Refusal:
 def setup(recipe: Recipe, environment: Environment) -> tuple[str, ...]:
     """Return the set-up of one change: the user's commands, on the head's manifests where the base's differ."""
     return generic_setup.setup_commands(recipe, environment.setup)
+
+
+def failed_set_up(step: str, outcome: SandboxOutcome) -> str:
+    """Return why a recorded command of a set-up failed; raises as ``generic_setup.failure`` does."""
+    return generic_setup.failure(step, outcome).detail
 
 
 def mounts(environment: Environment) -> tuple[Mount, ...]:

@@ -9,9 +9,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from casewright.errors import InfrastructureError
 from execution.languages.base import Builder, Check, PlanRequest, Refusal, TreeReader
 from execution.languages.javascript_build import build_environment
 from execution.languages.javascript_check import build_check, recorded_check
+from execution.languages.javascript_failure import Failure, read_failure, telling_lines
 from execution.languages.javascript_installer import Installer, choose_installer, node_refusal
 from execution.languages.javascript_manifest import (
     Lock,
@@ -33,7 +35,7 @@ from execution.languages.javascript_setup import borrowed_files, setup_commands
 from execution.observation import ReportReading
 from execution.recipe import Environment, Recipe, Runtime
 from execution.reports import jest, node_events, vitest
-from execution.sandbox import TREE_DIR, Mount
+from execution.sandbox import TREE_DIR, Ended, Mount, SandboxOutcome
 
 name: Final = "javascript"
 _READERS: Final = {"vitest-json": vitest.read, "jest-json": jest.read, "node-events": node_events.read}
@@ -42,6 +44,7 @@ __all__ = [
     "build",
     "check",
     "env",
+    "failed_set_up",
     "find_runtime",
     "graded_files",
     "mounts",
@@ -243,6 +246,16 @@ def find_runtime(version: str) -> Runtime | None:
     """Return the node of exactly this version, or None."""
     found = find_node(version)
     return found if found is not None and found.version == version else None
+
+
+def failed_set_up(step: str, outcome: SandboxOutcome) -> str:
+    """Return why a recorded command of a set-up failed. Raises ``InfrastructureError`` for the network's faults."""
+    told = f"{step}: {telling_lines(outcome.output, 4)}"
+    if outcome.ended is not Ended.EXITED:
+        return f"{told} ({outcome.ended.value})"
+    if read_failure(outcome.output) is Failure.NETWORK:
+        raise InfrastructureError(told, "try again when the registry answers")
+    return told
 
 
 def mounts(environment: Environment) -> tuple[Mount, ...]:

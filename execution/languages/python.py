@@ -13,7 +13,14 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import execution
-from execution.languages import python_build, python_era, python_interpreters, python_recorded, python_steps
+from execution.languages import (
+    python_build,
+    python_era,
+    python_failure,
+    python_interpreters,
+    python_recorded,
+    python_steps,
+)
 from execution.languages.base import Builder, Check, PlanRequest, Refusal, TreeReader
 from execution.languages.python_interpreters import Wishes
 from execution.languages.python_poetry import specifier
@@ -33,7 +40,7 @@ from execution.languages.python_version import version_variables
 from execution.observation import ReportReading
 from execution.recipe import Environment, Recipe, Runtime
 from execution.reports import pytest_events, unittest_events
-from execution.sandbox import ENVIRONMENT_DIR, RUNTIME_DIR, TOOLS_DIR, Mount
+from execution.sandbox import ENVIRONMENT_DIR, RUNTIME_DIR, TOOLS_DIR, Mount, SandboxOutcome
 
 name = "python"
 
@@ -146,6 +153,11 @@ def build(recipe: Recipe, builder: Builder) -> Environment | Refusal:
 def setup(recipe: Recipe, environment: Environment) -> tuple[str, ...]:  # noqa: ARG001 - the contract's signature
     """Return the set-up commands: a hashed list stands for itself, whatever the base's manifests say."""
     return environment.setup
+
+
+def failed_set_up(step: str, outcome: SandboxOutcome) -> str:
+    """Return why a recorded command of a set-up failed; raises as ``python_failure.failure`` does."""
+    return python_failure.failure(step, outcome).detail
 
 
 def mounts(environment: Environment) -> tuple[Mount, ...]:
