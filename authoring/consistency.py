@@ -125,7 +125,7 @@ def _test_faults(grading: Mapping[str, Any]) -> Iterator[Fault]:
 
 def _proof_faults(plain: Mapping[str, Any]) -> Iterator[Fault]:
     base, head = plain["verification"]["base"], plain["verification"]["head"]
-    if base["exit_code"] == 0:
+    if base["exit_code"] == 0 and not _ends_early(plain["grading"]):
         yield Fault(place=("verification", "base", "exit_code"), message="is 0: the base was not seen to fail")
     if head["exit_code"] != 0:
         yield Fault(place=("verification", "head", "exit_code"), message="is not 0: the head was not seen to pass")
@@ -139,6 +139,11 @@ def _proof_faults(plain: Mapping[str, Any]) -> Iterator[Fault]:
     if grading["mode"] == "per-test" and head["counts"]["passed"] < needed:
         message = f"is less than the {needed} tests that fail_to_pass and pass_to_pass name"
         yield Fault(place=("verification", "head", "counts", "passed"), message=message)
+
+
+def _ends_early(grading: Mapping[str, Any]) -> bool:
+    """Say whether the base ends, whatever it ends with, before any of the fail-to-pass tests: a missing test has failed."""
+    return bool(grading["fails_by"]) and all(row["how"] in {"crash", "missing"} for row in grading["fails_by"])
 
 
 def _review_faults(review: Mapping[str, Any]) -> Iterator[Fault]:

@@ -119,7 +119,6 @@ def rows(mined: Process) -> Mapping[str, Any]:
         ("flood_head", "report-missing", "more than the output limit"),
         ("eat_head", "out-of-memory", "reached the memory limit"),
         ("die_head", "report-missing", "the process ended before the runner did"),
-        ("die_base", "case-not-representable", "the base was not seen to fail"),
         ("odd", "runner-missing", "no test runner"),
     ],
 )
@@ -138,6 +137,7 @@ def test_a_suite_that_misbehaves_at_head_is_rejected_with_the_evidence(
         ("hang_base", "timeout"),
         ("flood_base", "crash"),
         ("eat_base", "out-of-memory"),
+        ("die_base", "crash"),
         ("daemon", "assertion"),
         ("latin", "assertion"),
     ],
