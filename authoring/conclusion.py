@@ -82,7 +82,7 @@ def recorded(prepared: Prepared, evidence: Evidence) -> Recorded:
     )
 
 
-def conclude(concluded: Concluded, desk: Desk) -> Judgement:
+def conclude(concluded: Concluded, desk: Desk, *, deleted: bool = False) -> Judgement:
     """Write an admitted candidate's draft and return what became of the change.
 
     A draft of the same change that is there already gets the new record and keeps what people wrote. Raises
@@ -101,6 +101,8 @@ def conclude(concluded: Concluded, desk: Desk) -> Judgement:
     except DocumentError as error:
         # Such as a base whose process ends with 0 before its runner does: its failing can't be shown.
         return _not_representable(judgement, "; ".join(error.faults))
+    if deleted:
+        return replace(judgement, detail=f"{judgement.detail}; its draft was deleted, and only --again writes it again")
     if not desk.dry_run:
         _write(case, desk)
     return replace(judgement, case=case.id)

@@ -142,7 +142,7 @@ def _proof_faults(plain: Mapping[str, Any]) -> Iterator[Fault]:
 
 
 def _ends_early(grading: Mapping[str, Any]) -> bool:
-    """Say whether the base ends, whatever it ends with, before any of the fail-to-pass tests: a missing test has failed."""
+    """Say whether the base ends before any of the fail-to-pass tests, whatever its exit code: what is missing fails."""
     return bool(grading["fails_by"]) and all(row["how"] in {"crash", "missing"} for row in grading["fails_by"])
 
 

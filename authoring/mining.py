@@ -17,6 +17,7 @@ from typing import Final
 from authoring.candidate import Prepared, prepare
 from authoring.conclusion import Concluded, conclude, judge
 from authoring.desk import Desk
+from authoring.draft import draft_path
 from casewright.errors import InfrastructureError, RepositoryError, SandboxUnavailableError, machine_error
 from execution.sandboxes.launcher import LAUNCHER
 from execution.stoppable import StoppableSandbox
@@ -149,10 +150,19 @@ def _finished(mining: Mining, waiting: dict[Future[Concluded], _Task]) -> Iterat
         task = waiting.pop(future)
         try:
             concluded = future.result()
-            judgement = conclude(concluded, mining.desk)
+            judgement = conclude(concluded, mining.desk, deleted=_draft_was_deleted(mining, task.change))
         except NO_VERDICT as error:
             judgement = _no_verdict(mining, task.change, error)
         yield _kept(mining, judgement, task)
+
+
+def _draft_was_deleted(mining: Mining, change: Change) -> bool:
+    """Say whether somebody took away the draft that this change once had: what a person deletes stays deleted."""
+    if mining.again:
+        return False
+    earlier = mining.ledger.attempts(mining.desk.repository_id, change.head, change.base)
+    drafts = [attempt.judgement.case for attempt in earlier if attempt.judgement.case]
+    return bool(drafts) and not any(draft_path(mining.desk.workspace, name).exists() for name in drafts)
 
 
 def _kept(mining: Mining, judgement: Judgement, task: _Task) -> Judgement:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -24,6 +23,7 @@ from miner.shape_rules import rules_of
 from tests.cli.test_mine_commands import snapshot
 from tests.support.command_line import CommandLine
 from tests.support.repos import RepoBuilder
+from tests.support.sandbox import needs_sandbox
 
 TEST = (
     "import unittest\nfrom box import area\n\n\nclass BoxTest(unittest.TestCase):\n    def test_area(self):\n"
@@ -53,9 +53,23 @@ def workspace(tmp_path: Path) -> Path:
     return init_workspace(tmp_path / "bench")[0].root
 
 
-@pytest.mark.network
-@pytest.mark.skipif(bool(os.environ.get("CASEWRIGHT_NO_NETWORK")), reason="CASEWRIGHT_NO_NETWORK is set")
+@needs_sandbox
 class TestForReal:
+    def test_a_draft_that_was_deleted_stays_deleted_until_again(
+        self, cli: CommandLine, box: RepoBuilder, workspace: Path
+    ) -> None:
+        assert cli("-C", workspace, "mine", box.path).code == 0
+        (draft,) = (workspace / "cases").iterdir()
+        draft.unlink()
+        # Judged under another configuration, so known verdicts don't count; what a person deleted does.
+        ran = cli("-C", workspace, "--format", "json", "mine", box.path, "--repeat", "2")
+        admitted = next(row for row in ran.rows if row["outcome"] == "admitted")
+        assert admitted["case"] is None
+        assert "its draft was deleted" in admitted["detail"]
+        assert not draft.exists()
+        assert cli("-C", workspace, "mine", box.path, "--again").code == 0
+        assert draft.exists()
+
     def test_a_history_becomes_drafts_and_a_second_run_judges_nothing_again(
         self, cli: CommandLine, box: RepoBuilder, workspace: Path
     ) -> None:
