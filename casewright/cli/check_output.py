@@ -42,8 +42,8 @@ def with_pins(report: CheckReport) -> CheckReport:
     Raises ``InfrastructureError`` when a url can't be cloned.
     """
     # Only `--online` needs git: a hundred modules that a plain check must not wait for.
-    from casewright.repository import Repository, open_source  # noqa: PLC0415
-    from casewright.store import cache_root  # noqa: PLC0415
+    from casewright.repository import Repository, open_source
+    from casewright.store import cache_root
 
     if report.document is None:
         return report

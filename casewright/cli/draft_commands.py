@@ -1,7 +1,6 @@
 """``lint``, ``verify`` and ``review``: what keeps drafts from being released."""
 
 # Each command imports what it works with when it runs: `--help` and `cite` must not wait for it.
-# ruff: noqa: PLC0415
 
 from __future__ import annotations
 

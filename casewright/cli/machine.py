@@ -120,7 +120,7 @@ def node_finding(told: str | None) -> Finding:
 
 def cache_finding() -> Finding:
     """Judge the cache folder: can it be written, and how much room is left on its disk."""
-    from casewright.store import CACHE_VARIABLE, cache_root  # noqa: PLC0415 - platformdirs is only needed here
+    from casewright.store import CACHE_VARIABLE, cache_root
 
     root = cache_root()
     place = next(folder for folder in (root, *root.absolute().parents) if folder.is_dir())
@@ -151,14 +151,14 @@ def _version_of(program: str) -> str | None:
 
 
 def _pythons() -> tuple[str, ...]:
-    from execution.languages.python_interpreters import installed  # noqa: PLC0415 - packaging is only needed here
+    from execution.languages.python_interpreters import installed
 
     return tuple(runtime.version for runtime in installed())
 
 
 def sandbox_findings() -> tuple[Finding, ...]:
     """Try every sandbox backend, and in the one that would be taken, whether the network is denied."""
-    from execution.sandboxes import SANDBOXES, probe  # noqa: PLC0415 - only needed here
+    from execution.sandboxes import SANDBOXES, probe
 
     refusals = {name: sandbox.unavailable() for name, sandbox in SANDBOXES.items()}
     taken = next((SANDBOXES[name] for name, why in refusals.items() if why is None), None)

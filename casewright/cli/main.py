@@ -20,7 +20,7 @@ INTERRUPTED: Final = 130
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command line (without the program's name; default: that of this process) and return its exit code."""
-    from casewright.cli.command_line import execute  # noqa: PLC0415 - see above
+    from casewright.cli.command_line import execute
 
     return execute(argv)
 

@@ -154,9 +154,9 @@ def _line_for_a_verdict(progress: Progress, judgement: Judgement | None) -> None
 @contextmanager
 def _live() -> Iterator[Progress]:
     # Rich costs 50 ms: only a terminal pays for it.
-    from rich.console import Console, ConsoleOptions, RenderResult  # noqa: PLC0415
-    from rich.live import Live  # noqa: PLC0415
-    from rich.text import Text  # noqa: PLC0415
+    from rich.console import Console, ConsoleOptions, RenderResult
+    from rich.live import Live
+    from rich.text import Text
 
     progress = Progress()
 

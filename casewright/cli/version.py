@@ -6,7 +6,7 @@ from __future__ import annotations
 def tool_version() -> str:
     """Return ``casewright`` and its version; ``casewright unknown`` in a checkout that was never installed."""
     # A dozen modules that `--help` and `cite` never need.
-    from importlib.metadata import PackageNotFoundError, version  # noqa: PLC0415
+    from importlib.metadata import PackageNotFoundError, version
 
     try:
         return f"casewright {version('casewright')}"

@@ -1,7 +1,6 @@
 """``init``, ``doctor``, ``cache`` and ``schema``: the workspace, the machine and the cache."""
 
 # Each command imports what it works with when it runs: `--help` and `cite` must not wait for it.
-# ruff: noqa: PLC0415
 
 from __future__ import annotations
 
