@@ -16,6 +16,7 @@ from tests.cli.test_mine_commands import snapshot
 from tests.support.cases import plain_case
 from tests.support.command_line import CommandLine
 from tests.support.libraries import workspace_with
+from tests.support.sandbox import needs_sandbox
 
 UNREAD: dict[str, Any] = {"state": "auto", "by": None, "date": None, "task_digest": None, "waivers": []}
 LINTY = "See commit 249689d816 for what to do here, and do it well so that all tests of the record search pass.\n"
@@ -120,6 +121,7 @@ class TestVerify:
         assert (ran.code, ran.out) == (2, "")
         assert "not here yet" in ran.err
 
+    @needs_sandbox
     def test_a_repository_that_can_not_be_had_is_no_verdict(
         self, cli: CommandLine, workspace: Workspace, tmp_path: Path
     ) -> None:
