@@ -38,10 +38,10 @@ _EMPTY_WORDS = frozenset(
     """a an and as at be bug bugs build bump by change changed changes chore ci clean cleaned cleanup cleanups code
     commit do docs draft feat feature few final first fix fixed fixes fixing for format formatting from fixup
     hotfix i improve improved improvement improvements in initial into is issue issues it its lint linting main
-    master merge merged minor misc miscellaneous more nit nits now of on or perf please pr prepare pull quick
-    refactor refactored refactoring reformat release released reformatting remaining request revert reverted
-    review revision small some squash stuff style that the these thing things this tidy tmp to todo try trying
-    tweak tweaks typo typos up update updated updates updating various version vs was were wip with work""".split()
+    master minor misc miscellaneous more nit nits now of on or perf please pr prepare pull quick refactor
+    refactored refactoring reformat release released reformatting remaining request revert reverted review
+    revision small some squash stuff style that the these thing things this tidy tmp to todo try trying tweak
+    tweaks typo typos up update updated updates updating various version vs was were wip with work""".split()
 )
 # Scripts that put no blanks between words: two signs are taken for one word.
 _UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\u0e00-\u0e7f]")

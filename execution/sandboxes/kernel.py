@@ -165,9 +165,13 @@ def shell_code(status: int) -> int:
 
 
 def usual_signals() -> None:
-    """Undo what Python does to signals: what is ignored stays ignored in the programs that we become."""
-    for number in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGINT):
-        signal.signal(number, signal.SIG_DFL)
+    """Give every signal its usual meaning: what is ignored stays ignored in the programs that we become.
+
+    Python ignores some, and whoever started us may have left others so (``nohup``).
+    """
+    for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
+        if signal.getsignal(number) is not signal.SIG_DFL:
+            signal.signal(number, signal.SIG_DFL)
 
 
 def bound_shared_memory(pages: int) -> None:

@@ -566,6 +566,14 @@ class TestEnds:
         outcome = shell(sandbox, "grep -E 'SigBlk|SigIgn' /proc/self/status; yes | head -n 1; umask")
         assert text(outcome).split() == ["SigBlk:", "0" * 16, "SigIgn:", "0" * 16, "y", "0022"]
 
+    def test_signals_that_our_caller_ignores_have_their_usual_meaning_inside(self, sandbox: Sandbox) -> None:
+        before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        try:
+            outcome = shell(sandbox, "grep SigIgn /proc/self/status")
+        finally:
+            signal.signal(signal.SIGHUP, before)
+        assert text(outcome).split() == ["SigIgn:", "0" * 16]
+
     def test_a_missing_mount_is_an_error_and_no_verdict(self, sandbox: Sandbox, place: Path) -> None:
         with pytest.raises(SandboxUnavailableError, match=r"nowhere.*No such file"):
             shell(sandbox, "true", mounts=(Mount(source=place / "nowhere", target="/opt/x"),))

@@ -62,7 +62,7 @@ def test_a_plain_folder_of_unittests_needs_no_index(tmp_path: Path) -> None:
     assert isinstance(environment, Environment)
     assert environment.dependencies == ()
     minor = ".".join(recipe.runtime.version.split(".")[:2])
-    assert environment.setup == (f"python{minor} -m venv ../env",)
+    assert environment.setup == (f"python{minor} -m venv --without-pip ../env",)
     assert [step.network for step in builder.steps if "pip install" in step.command] == []
 
 

@@ -52,6 +52,7 @@ def test_words_are_counted(text: str, count: int) -> None:
         (["Make hello executable"], True),
         (["Accept everything"], True),
         (["feat: multi defaults"], True),
+        (["feat!: merge arrays (#18)"], True),
         (["feat: `joinRelativeURL` (#220)"], True),
         (["Fix it for an empty list"], True),
         (["Keep", "the old order"], True),
