@@ -84,7 +84,13 @@ class InfrastructureError(CasewrightError):
 
 
 class WorkspaceError(CasewrightError):
-    """The workspace can't be used: missing, read-only, locked by another process."""
+    """The workspace can't be used: read-only, locked by another process, its ledger damaged."""
+
+
+class NoWorkspaceError(WorkspaceError):
+    """There is no workspace where one was asked for: the wrong folder, or none made yet."""
+
+    exit_code = ExitCode.USAGE
 
 
 _FREE_SPACE: Final = "free some disk space and run again"

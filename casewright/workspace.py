@@ -10,7 +10,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from casewright.errors import WorkspaceError
+from casewright.errors import NoWorkspaceError, WorkspaceError
 from casewright.files import replace_file, sweep_staged
 
 CONFIGURATION = "casewright.yaml"
@@ -55,14 +55,14 @@ class Workspace:
 
 
 def find_workspace(start: Path) -> Workspace:
-    """Return the workspace that ``start`` is or lies in. Raises ``WorkspaceError`` when there is none."""
+    """Return the workspace that ``start`` is or lies in. Raises ``NoWorkspaceError`` when there is none."""
     here = start.absolute()
     if not here.is_dir():
-        raise WorkspaceError(f"{start} is not a folder", "name the workspace's folder with -C DIR")
+        raise NoWorkspaceError(f"{start} is not a folder", "name the workspace's folder with -C DIR")
     for folder in (here, *here.parents):
         if (folder / CONFIGURATION).is_file():
             return Workspace(root=folder)
-    raise WorkspaceError(
+    raise NoWorkspaceError(
         f"no {CONFIGURATION} in {here} or above it", "make a workspace with `casewright init`, or name one with -C DIR"
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from casewright.configuration import RepositorySection, configuration_of
-from casewright.errors import WorkspaceError
+from casewright.errors import NoWorkspaceError
 from casewright.repository import Repository
 from casewright.workspace import find_workspace
 from miner.path_rules import Globs, PathRules
@@ -20,7 +20,7 @@ def shape_rules(repository: Repository, folder: Path) -> tuple[PathRules, SizeLi
     """
     try:
         workspace = find_workspace(folder)
-    except WorkspaceError:
+    except NoWorkspaceError:
         return rules_of(RepositorySection())
     section = configuration_of(workspace).repository(repository_id(repository.remote_url, repository.name))
     return rules_of(section)

@@ -15,7 +15,7 @@ from casewright.cli.judgement_output import funnel_text, judgement_object, judge
 from casewright.cli.options import Common
 from casewright.cli.output import noted, printed, printed_json
 from casewright.cli.progress import followed
-from casewright.errors import ExitCode, WorkspaceError
+from casewright.errors import ExitCode, NoWorkspaceError
 from casewright.repository import Repository, open_source
 from casewright.store import cache_root
 from casewright.workspace import find_workspace
@@ -113,7 +113,7 @@ def _settings(repository: Repository, folder: Path) -> tuple[PathRules, SizeLimi
     """Return rules, limits and branch as the workspace at ``folder`` has them; the usual ones where there is none."""
     try:
         workspace = find_workspace(folder)
-    except WorkspaceError:
+    except NoWorkspaceError:
         return PathRules(), SizeLimits(), "HEAD"
     from casewright.configuration import configuration_of
     from miner.shape_rules import rules_of

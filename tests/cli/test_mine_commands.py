@@ -134,7 +134,7 @@ class TestWrongUsage:
 
     def test_mining_needs_a_workspace(self, cli: CommandLine, box: RepoBuilder, tmp_path: Path) -> None:
         ran = cli("-C", tmp_path, "mine", box.path)
-        assert ran.code == 3
+        assert ran.code == 2
         assert "casewright init" in ran.err
 
     def test_a_source_that_is_no_repository(self, cli: CommandLine, tmp_path: Path) -> None:
