@@ -175,15 +175,20 @@ def _shaky(heads: Sequence[Observation], files: tuple[str, ...]) -> tuple[Exclud
 def _head_is_red(
     runs: Runs, head: Observation, files: tuple[str, ...], excluded: tuple[ExcludedFile, ...], limits: Limits
 ) -> Trial | _LeftOut:
-    """Tell the network, the environment and the head itself apart, with one more run of each kind."""
+    """Tell the network, chance, the environment and the head itself apart, with one more run of each kind."""
     base = runs(RunRequest(state=State.BASE, files=files, limits=limits))
     online = runs(RunRequest(state=State.HEAD, files=files, limits=limits, network=True))
+    red = red_files(head, files)
+    greener = head_fault(online) is None and len(red_files(online, files)) < (len(red) or 1)
+    again = runs(RunRequest(state=State.HEAD, files=files, limits=limits)) if greener else None
     fault = head_fault(head)
     if fault is None:
-        rows = exclude_red(red_files(head, files), base, online)
+        rows = exclude_red(red, base, online, again)
         return _left_out(rows, (head,), (base,), files, excluded, limits)
     reason, detail = fault
-    if head_fault(online) is None and not red_files(online, files):
+    if again is not None and head_fault(again) is None and not red_files(again, files):
+        reason, detail = Reason.FLAKY, f"the head went wrong once and right twice: {detail}"
+    elif greener and not red_files(online, files):
         reason, detail = Reason.NEEDS_NETWORK, f"with the network denied: {detail}"
     elif died_without_report(head) and died_without_report(base):
         reason = Reason.ENVIRONMENT_FAILED

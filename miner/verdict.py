@@ -166,16 +166,21 @@ def test_lists(heads: Sequence[Observation], bases: Sequence[Observation], files
 
 
 def exclude_red(
-    red: Mapping[str, str], base: Observation, with_network: Observation | None
+    red: Mapping[str, str], base: Observation, with_network: Observation, again: Observation | None
 ) -> tuple[ExcludedFile, ...]:
-    """Say of each file that is red at head why it can't grade: the network, red at both ends, or the head alone."""
-    red_with_network = None if with_network is None else red_files(with_network, red)
+    """Say of each file that is red at head why it can't grade: the network, chance, red at both ends, the head alone.
+
+    ``again`` is a second run without the network, made when the one with it was green for a file: what is green then
+    too needed no network but luck.
+    """
     rows = []
     for path, evidence in red.items():
-        if red_with_network is not None and path not in red_with_network and with_network is not None:
-            reason = Reason.NEEDS_NETWORK if with_network.reading.whole else _red_at(base, path)
-        else:
+        if not with_network.reading.whole or red_files(with_network, (path,)):
             reason = _red_at(base, path)
+        elif again is None or not again.reading.whole or red_files(again, (path,)):
+            reason = Reason.NEEDS_NETWORK
+        else:
+            reason = Reason.FLAKY
         rows.append(ExcludedFile(path=path, reason=reason, detail=evidence))
     return tuple(rows)
 

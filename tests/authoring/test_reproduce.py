@@ -61,6 +61,11 @@ def test_a_difference_is_told_with_its_evidence(outcome: SandboxOutcome, report:
     assert compare(RECORDED, outcome, report).startswith(words)
 
 
+def test_a_report_is_not_missed_where_no_test_ended() -> None:
+    recorded = Expected(exit_code=4, ended="exited", outcomes={}, summary="", whole=True)
+    assert compare(recorded, ran(4), reading(whole=False)) == ""
+
+
 def test_counts_must_agree_where_both_state_them() -> None:
     recorded = Expected(exit_code=0, ended="exited", outcomes={}, summary="5 passed in 0.10s", whole=True)
     assert compare(recorded, ran(0), reading("5 passed, 2 warnings in 7.31s")) == ""

@@ -97,7 +97,19 @@ def test_a_head_that_is_red_alone_fails() -> None:
 def test_a_head_that_passes_with_the_network_needs_it() -> None:
     seen_trial, asked = trial(lambda request: seen("a.py::n=p" if request.network else "a.py::n=f"), seen("a.py::n=f"))
     assert seen_trial.verdict.reason is Reason.NEEDS_NETWORK
-    assert [request.network for request in asked] == [False, False, True]
+    assert [request.network for request in asked] == [False, False, True, False]
+
+
+def test_a_head_that_passes_with_the_network_and_then_without_is_flaky() -> None:
+    runs: list[bool] = []
+
+    def head(request: RunRequest) -> Observation:
+        runs.append(request.network)
+        return seen("a.py::n=p" if len(runs) > 1 else "a.py::n=f")
+
+    seen_trial, _ = trial(head, seen("a.py::n=f"))
+    assert seen_trial.verdict.reason is Reason.FLAKY
+    assert runs == [False, True, False]
 
 
 def test_a_head_whose_runner_needs_the_network_to_start() -> None:
