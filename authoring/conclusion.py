@@ -76,8 +76,8 @@ def recorded(prepared: Prepared, evidence: Evidence) -> Recorded:
         directory=prepared.request.recipe.directory,
         runtime=built.runtime,
         limits=trial.limits,
-        base_seen=expected_of(trial.bases[0]),
-        head_seen=expected_of(trial.heads[0]),
+        base_seen=expected_of(trial.bases),
+        head_seen=expected_of(trial.heads),
         by_exit_code=evidence.by_exit_code,
     )
 

@@ -106,6 +106,7 @@ def _base_of(case: Case) -> Expected:
         exit_code=case.verification.base.exit_code,
         ended=ended,
         outcomes={**red, **dict.fromkeys(grading.pass_to_pass, "passed")},
-        summary=case.verification.base.summary,
+        # Counts can't be expected where a test comes out now so, now so.
+        summary="" if grading.unstable_at_base else case.verification.base.summary,
         whole=whole,
     )
