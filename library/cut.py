@@ -105,7 +105,8 @@ def cut(
     previous = newest(workspace.releases, configuration.library.id)
     ready, unready = sorted_out(readable_drafts(workspace), configuration, previous, options)
     version = previous["version"] + 1 if previous else 1
-    if unready and not options.skip_unready:
+    # Where nothing at all is ready, what each draft lacks says more than that there is no case.
+    if unready and (not options.skip_unready or not ready):
         return _unwritten(previous, version, unready)
     missing = missing_cases(previous, {*(case["id"] for case in ready), *(one.id for one in unready)}, configuration)
     if missing:

@@ -155,6 +155,13 @@ def test_a_changed_meaning_needs_another_case_version(tmp_path: Path) -> None:
     assert report.left_out[0].problems == ("case_version: is 1, but 2 was released",)
 
 
+def test_where_nothing_is_ready_each_draft_says_what_it_lacks(tmp_path: Path) -> None:
+    workspace = workspace_with(tmp_path, [plain_case(id="a", repository_url="unpublished:a")])
+    report = cut_now(workspace, CutOptions(include_auto=True, skip_unready=True))
+    assert report.path is None
+    assert [one.id for one in report.left_out] == ["a"]
+
+
 def test_a_case_that_is_gone_stops_the_cut_until_it_is_withdrawn(tmp_path: Path) -> None:
     workspace = workspace_with(tmp_path, [plain_case(id="a"), plain_case(id="b")])
     cut_now(workspace)
