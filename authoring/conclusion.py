@@ -99,7 +99,7 @@ def conclude(concluded: Concluded, desk: Desk, *, deleted: bool = False) -> Judg
         place = ".".join(str(part) for part in first["loc"])
         return _not_representable(judgement, f"{place}: {first['msg']}")
     except DocumentError as error:
-        # Such as a base whose process ends with 0 before its runner does: its failing can't be shown.
+        # Such as a base whose process ends with 0 although tests failed there: its failing can't be shown.
         return _not_representable(judgement, "; ".join(error.faults))
     if deleted:
         return replace(judgement, detail=f"{judgement.detail}; its draft was deleted, and only --again writes it again")
