@@ -14,7 +14,7 @@ from authoring.case import UNCATEGORISED, Mode
 from authoring.compose import ChangeFacts, TaskText
 from authoring.desk import Desk
 from authoring.licence import licence_of
-from authoring.statement import SourceText, draft_statement
+from authoring.statement import SourceText, TextKind, draft_statement
 from casewright.configuration import CategorySection
 from execution.languages.base import Refusal
 from miner.admission import AdmissionRequest, plan
@@ -124,7 +124,9 @@ def _facts(change: Change, desk: Desk, parts: Parts, graded: tuple[str, ...]) ->
 
 
 def _text(texts: tuple[str, ...]) -> TaskText:
-    statement = draft_statement(SourceText(source="commit message", text=text) for text in texts)
+    statement = draft_statement(
+        SourceText(kind=TextKind.COMMIT, source="commit message", title="", text=text) for text in texts
+    )
     return TaskText(task=statement.task, text_from=statement.text_from)
 
 

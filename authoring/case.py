@@ -105,10 +105,10 @@ class Issue(Record):
 
 
 class TextFrom(Record):
-    """A text that the task was drafted from, and how many of its sentences went in."""
+    """A text that the task was drafted from, and the sentences that it gave, as they were before any edit."""
 
     source: Line
-    sentences: Count
+    sentences: tuple[Line, ...]
 
 
 class Source(Record):

@@ -76,10 +76,10 @@ class Naming:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TaskText:
-    """The task and the texts that it was made from, with the number of sentences taken from each."""
+    """The task and the texts that it was made from, with the sentences taken from each, a line each."""
 
     task: str
-    text_from: tuple[tuple[str, int], ...]
+    text_from: tuple[tuple[str, tuple[str, ...]], ...]
 
 
 def compose(
@@ -165,7 +165,7 @@ def _source(facts: ChangeFacts, naming: Naming, text: TaskText) -> Source:
         licence=naming.licence,
         pull_request=None,
         issues=(),
-        text_from=tuple(TextFrom(source=source, sentences=count) for source, count in text.text_from),
+        text_from=tuple(TextFrom(source=source, sentences=taken) for source, taken in text.text_from),
         proposed_by=naming.proposed_by,
     )
 

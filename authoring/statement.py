@@ -9,6 +9,22 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from enum import StrEnum
+
+from authoring.condition import has_resolved_condition, resolved_condition
+from authoring.sentences import sentences
+from miner.statable import statable
+
+__all__ = [
+    "PROPOSED_CONDITION",
+    "SourceText",
+    "Statement",
+    "TextKind",
+    "decode_message",
+    "draft_statement",
+    "has_resolved_condition",
+    "resolved_condition",
+]
 
 _TRAILER = re.compile(
     r"(?:[a-z]+(?:-[a-z]+)*-by|cc|change-id|reviewed-on|differential revision|cherry-picked-from)\s*:\s*\S.*|"
@@ -46,23 +62,41 @@ _CONVENTIONAL = re.compile(
 )
 _SIGN = re.compile(r"^:[a-z0-9_+-]+:\s*")
 _WORD = re.compile(r"[^\W_]+(?:['\u2019._/-][^\W_]+)*")
-_SENTENCE_END = re.compile(r"[.!?:](?:\s|$)|\n\s*\n|\n\s*[-*]\s")
+
+
+PROPOSED_CONDITION = "proposed condition"
+
+
+class TextKind(StrEnum):
+    """Who wrote a text and for whom, in the order in which a task is rather drafted from it."""
+
+    ISSUE = "issue"
+    PULL_REQUEST = "pull request"
+    COMMIT = "commit message"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SourceText:
-    """A text as people wrote it, and where it stands: ``commit message``, ``pull request``, ``issue #12``."""
+    """A text as people wrote it. ``source`` is its label: ``issue owner/name#12``, ``pull request #34``.
 
+    A commit message has no title of its own: all of it is ``text``.
+    """
+
+    kind: TextKind
     source: str
+    title: str
     text: str
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Statement:
-    """A drafted task: LF text that ends with a newline (or is empty), and how many sentences each source gave."""
+    """A drafted task: LF text that ends with a newline (or is empty), and the sentences that each source gave.
+
+    A sentence is one line; a source that gave nothing is not among them.
+    """
 
     task: str
-    text_from: tuple[tuple[str, int], ...]
+    text_from: tuple[tuple[str, tuple[str, ...]], ...]
 
 
 def decode_message(message: bytes, encoding: str = "") -> str:
@@ -79,22 +113,52 @@ def decode_message(message: bytes, encoding: str = "") -> str:
 
 
 def draft_statement(texts: Iterable[SourceText]) -> Statement:
-    """Return the task drafted from texts in order of preference: what an earlier text says is not said again."""
+    """Return the task drafted from the texts of the first kind that says enough: issues, pull request, commits.
+
+    All texts of that kind are taken in the order given; what an earlier one says is not said again. Where no kind says
+    enough by itself, the one that says most is taken.
+    """
+    given = tuple(texts)
+    drafts = [_drafted([text for text in given if text.kind is kind]) for kind in TextKind]
+    enough = [draft for draft in drafts if statable([draft.statement.task])]
+    chosen = enough[0] if enough else max(drafts, key=lambda draft: len(draft.statement.task))
+    statement = chosen.statement
+    if not statement.task or has_resolved_condition(statement.task):
+        return statement
+    proposed = resolved_condition(chosen.titles)
+    return Statement(
+        task=f"{statement.task}\n{proposed}\n", text_from=(*statement.text_from, (PROPOSED_CONDITION, (proposed,)))
+    )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Draft:
+    """What the texts of one kind give, and the first line of each that gave something."""
+
+    statement: Statement
+    titles: tuple[str, ...]
+
+
+def _drafted(texts: list[SourceText]) -> _Draft:
     parts: list[str] = []
-    text_from: list[tuple[str, int]] = []
+    titles: list[str] = []
+    text_from: list[tuple[str, tuple[str, ...]]] = []
     said: set[str] = set()
     for text in texts:
         kept = []
-        for paragraph in _untyped(cleaned(text.text)).split("\n\n"):
+        whole = f"{text.title}\n\n{text.text}" if text.title else text.text
+        for paragraph in _untyped(cleaned(whole)).split("\n\n"):
             key = " ".join(_WORD.findall(paragraph.lower()))
             if key and key not in said:
                 kept.append(paragraph)
                 said.add(key)
         if kept:
             parts += kept
-            text_from.append((text.source, sum(sentence_count(paragraph) for paragraph in kept)))
+            titles.append(kept[0].partition("\n")[0])
+            text_from.append((text.source, sentences("\n\n".join(kept))))
     task = "\n\n".join(parts)
-    return Statement(task=f"{task}\n" if task else "", text_from=tuple(text_from))
+    statement = Statement(task=f"{task}\n" if task else "", text_from=tuple(text_from))
+    return _Draft(statement=statement, titles=tuple(titles))
 
 
 def cleaned(text: str) -> str:
@@ -121,11 +185,6 @@ def _untyped(text: str) -> str:
     first, newline, rest = text.partition("\n")
     lines = [_title(line) if line.startswith(("* ", "- ")) else line for line in rest.split("\n")]
     return _title(first) + newline + "\n".join(lines)
-
-
-def sentence_count(text: str) -> int:
-    """Return roughly how many sentences a text has; a text that is not empty has at least one."""
-    return sum(1 for part in _SENTENCE_END.split(text) if _WORD.search(part))
 
 
 def _without_trailers(lines: list[str]) -> list[str]:

@@ -6,11 +6,25 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from authoring.statement import SourceText, cleaned, decode_message, draft_statement
+from authoring.statement import (
+    PROPOSED_CONDITION,
+    SourceText,
+    TextKind,
+    cleaned,
+    decode_message,
+    draft_statement,
+)
 
 
 def drafted(text: str) -> str:
-    return draft_statement([SourceText(source="commit message", text=text)]).task
+    """Return the task of a commit message without the condition that is proposed for it."""
+    statement = draft_statement([commit(text)])
+    proposed = [taken[0] for source, taken in statement.text_from if source == PROPOSED_CONDITION]
+    return statement.task.removesuffix(f"\n{proposed[0]}\n") if proposed else statement.task
+
+
+def commit(text: str) -> SourceText:
+    return SourceText(kind=TextKind.COMMIT, source="commit message", title="", text=text)
 
 
 @pytest.mark.parametrize(
@@ -61,16 +75,19 @@ def test_code_blocks_and_indents_stay() -> None:
     assert drafted(text) == text
 
 
-def test_each_text_says_what_the_others_did_not() -> None:
+def test_each_text_says_what_the_others_of_its_kind_did_not() -> None:
     statement = draft_statement(
         [
-            SourceText(source="commit message", text="fix: keep the order\n\nIt was lost. It must stay.\n"),
-            SourceText(source="pull request", text="Keep the order\n\nWith an example."),
-            SourceText(source="issue #1", text="Keep the order."),
+            commit("fix: keep the order\n\nIt was lost. It must stay.\n"),
+            commit("Keep the order\n\nWith an example."),
+            commit("Keep the order."),
         ]
     )
     assert statement.task == "Keep the order\n\nIt was lost. It must stay.\n\nWith an example.\n"
-    assert statement.text_from == (("commit message", 3), ("pull request", 1))
+    assert statement.text_from == (
+        ("commit message", ("Keep the order", "It was lost.", "It must stay.")),
+        ("commit message", ("With an example.",)),
+    )
 
 
 def test_messages_are_decoded_by_their_own_encoding() -> None:

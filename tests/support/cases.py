@@ -11,7 +11,8 @@ from authoring.consistency import paths_of_test_part, task_digest
 
 BASE = "d78903c79a1cb3f0664815079f6e7e15bb4fb990"
 HEAD = "249689d816a838bf3c64f1ea53fb703bcd837062"
-TASK = "Search results leave out records that git does not know yet.\n\nIt is resolved when the search shows them.\n"
+SENTENCE = "Search results leave out records that git does not know yet."
+TASK = f"{SENTENCE}\n\nIt is resolved when the search shows them.\n"
 
 
 def plain_case(**changes: Any) -> dict[str, Any]:
@@ -33,7 +34,7 @@ def plain_case(**changes: Any) -> dict[str, Any]:
             "licence": "Apache-2.0",
             "pull_request": None,
             "issues": [],
-            "text_from": [{"source": "commit message", "sentences": 2}],
+            "text_from": [{"source": "commit message", "sentences": [SENTENCE]}],
             "proposed_by": "mine",
         },
         "language": "python",

@@ -1,0 +1,143 @@
+"""When a task counts as resolved: whether its text says so, and a sentence to propose where it does not. Pure.
+
+A proposal is worded from the titles that people gave, never from the fix or its tests, so that it says no more than a
+candidate is told. It stands as the last paragraph of the task, for an author to keep or to polish.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from authoring.sentences import CODE_FENCE, sentences
+
+LONGEST_TITLE: Final = 160
+MOST_TITLES: Final = 3
+PLAIN_CONDITION: Final = "Resolved when everything described above holds."
+
+# A sentence that says how things are to be, and not only how they are.
+_DEMAND = re.compile(
+    r"\b(?:should(?:n['\u2019]t)?|must(?:n['\u2019]t)?|shall|ought to|(?<!as )expect(?:ed|s|ing|ation|ations)?"
+    r"|resolved (?:when|if|once)|done (?:when|once)|no longer|instead of|rather than|supposed to|desired"
+    r"|would (?:be|make) (?:\w+ )?(?:nice|good|great|useful|better|helpful|sense)|(?:would|['\u2019]d) (?:like|love|prefer|expect))\b",
+    re.IGNORECASE,
+)
+# "This should fix it" tells of the fix, "you should see" of a reproduction, "maybe I should" of nothing.
+_NO_DEMAND = re.compile(
+    r"\b(?:should (?:also )?(?:fix|close|resolve|address|solve|help|see|reproduce|probably be closed)|should i\b"
+    r"|i should|you should|should we|we should (?:discuss|talk)|must be a|must have been|not expected to work)\b",
+    re.IGNORECASE,
+)
+_EXPECTATION = re.compile(r"\b(?:expect(?:ed|ation|ations)?|desired|acceptance)\b", re.IGNORECASE)
+_HEADING = re.compile(r"#{1,6} |\*\*[^*]+\*\*:?$|[^.!?`]{1,60}:$")
+_INLINE_CODE = re.compile(r"`[^`\n]*`")
+_QUOTED = re.compile(r"\"[^\"\n]*\"")
+_WORD = re.compile(r"[^\W_]+(?:['\u2019.][^\W_]+)*")
+
+_FAULT_WORDS: Final = (
+    r"\w*(?:Error|Exception|Warning)|errors?|exceptions?|tracebacks?|fail(?:s|ed|ing|ures?)?|crash(?:es|ed|ing)?|broken",
+    r"breaks?|wrong(?:ly)?|incorrect(?:ly)?|(?:does|do|is|are|was|were|did|has|have|wo|ca|could)(?:n['\u2019]t| not)",
+    r"not (?:\w+ing|\w+ed|working|possible)|can['\u2019]t|cannot|unable|missing|leaks?|leaking|hangs?|raises|throws",
+    r"ignore[sd]|ignoring|los(?:es|t|ing)|unexpected(?:ly)?|regressions?|bugs?|segfaults?|duplicated?|twice|refuse[sd]",
+    r"reject(?:s|ed)|never|dead-?locks?|race condition|inconsistent(?:ly)?|mis\w+ed|corrupt(?:s|ed|ion)?|deprecated",
+    r"infinite|stuck|slow|invalid|problems?|issues?|swallow(?:s|ed)|overwrit(?:es|ten)|mangled?|typos?|stops?|stopped",
+)
+_FAULT = re.compile(rf"\b(?:{'|'.join(_FAULT_WORDS)})\b", re.IGNORECASE)
+_POSSIBLE = re.compile(
+    r"(?:add |provide |offer |have |need |allow )?(?:an? |the )?(?:way|ability|possibility|option"
+    r"|is it possible|it is possible|be able|support for being able|how) to (?=\w)",
+    re.IGNORECASE,
+)
+_SUPPORT = re.compile(
+    r"(?:(?:add|provide|implement|introduce) )?(?:basic |initial )?support (?:for|of) ", re.IGNORECASE
+)
+_ENSURE = re.compile(r"(?:ensure|make sure|guarantee|assure)(?: that)? (?=\w)", re.IGNORECASE)
+_NOT = re.compile(r"(?:don['\u2019]t|do not) (?=[a-z])", re.IGNORECASE)
+_FIX = re.compile(
+    r"(?:fix(?:es|ed|ing)?|correct|repair|resolve|address)(?: up)?:? (?:(?:the|an?) )?"
+    r"(?:(?:bugs?|issues?|problems?) (?:where|when|in which|that|with) )?(?=\S)",
+    re.IGNORECASE,
+)
+_REMOVE = re.compile(r"(?:remove|drop|delete|get rid of) (?=\S)", re.IGNORECASE)
+_ADD = re.compile(r"(?:add|introduce|implement|create) (?=\S)", re.IGNORECASE)
+# Imperatives that say what the program does, so that "the project handles dots" is the same wish as a state.
+_BEHAVIOUR: Final = frozenset(
+    """accept allow apply avoid call catch check coerce collect compare convert copy count decode default detect
+    disallow display distinguish emit encode escape exclude expand expose extend find flush follow forbid forward
+    generate give handle hide honor honour ignore include infer inherit invoke keep let limit load log match merge
+    normalise normalize omit open parse pass permit preserve prevent print produce propagate provide quote raise read
+    recognise recognize record reject remember render report require reset resolve respect restore return round save
+    set show skip sort split stop store strip support throw tolerate treat trim unescape unwrap use validate warn wrap
+    write yield""".split()
+)
+
+
+def has_resolved_condition(text: str) -> bool:
+    """Say whether a text tells how things are to be: a sentence that demands a behaviour, or an expectation's section.
+
+    Words in code and in quotes don't count: ``TypeError: expected str`` is what happens, not what is wanted.
+    """
+    found = sentences(text)
+    for number, sentence in enumerate(found):
+        if CODE_FENCE.match(sentence):
+            continue
+        if _HEADING.match(sentence) and _EXPECTATION.search(sentence):
+            if number + 1 < len(found) and not _HEADING.match(found[number + 1]):
+                return True
+            continue
+        prose = _QUOTED.sub('""', _INLINE_CODE.sub("``", sentence))
+        if sentence.endswith("?") or _NO_DEMAND.search(prose) or not _DEMAND.search(prose):
+            continue
+        # "As expected." and "Expected:" demand nothing yet.
+        if len(_WORD.findall(sentence)) >= 3:
+            return True
+    return False
+
+
+def resolved_condition(titles: Sequence[str]) -> str:
+    """Return one line that says when a task is resolved, for the titles of what it was drafted from.
+
+    Titles are cleaned lines. Where no condition can be made of them, the line says plainly that
+    all of the text is to hold.
+    """
+    bare = [title.strip().rstrip(".!?:;, ") for title in titles]
+    usable = [title for title in bare if title and len(title) <= LONGEST_TITLE]
+    if not usable or len(usable) != len(bare) or len(usable) > MOST_TITLES:
+        return PLAIN_CONDITION
+    return " ".join(f"Resolved when {_wish(title)}." for title in usable)
+
+
+def _wish(title: str) -> str:
+    """Turn a title into what follows "resolved when"; where no clause can be made of it, it is quoted after a colon."""
+    for opening, clause in (
+        (_POSSIBLE, "it is possible to {}"),
+        (_SUPPORT, "there is support for {}"),
+        (_ENSURE, "{}"),
+        (_NOT, "the project does not {}"),
+    ):
+        found = opening.match(title)
+        if found and found.end() < len(title):
+            return clause.format(title[found.end() :])
+    found = _FIX.match(title)
+    if found:
+        rest = title[found.end() :]
+        return f"this no longer happens: {rest}" if _FAULT.search(rest) else f"this is fixed: {rest}"
+    verb, _, rest = title.partition(" ")
+    if verb.lower() in _BEHAVIOUR and rest:
+        return f"the project {_third_person(verb.lower())} {rest}"
+    if _FAULT.search(title) and not _ADD.match(title) and not _REMOVE.match(title):
+        return f"this no longer happens: {title}"
+    for opening, clause in ((_REMOVE, "this is gone: {}"), (_ADD, "this is there: {}")):
+        found = opening.match(title)
+        if found:
+            return clause.format(title[found.end() :])
+    return f"this holds as described: {title}"
+
+
+def _third_person(verb: str) -> str:
+    if verb.endswith(("s", "x", "ch", "sh", "z")):
+        return f"{verb}es"
+    if verb.endswith("y") and verb[-2] not in "aeiou":
+        return f"{verb[:-1]}ies"
+    return f"{verb}s"
