@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -33,6 +33,8 @@ NO_VERDICT = (InfrastructureError, RepositoryError, SandboxUnavailableError)
 # How long workers may take to notice that a run is given up; git and sandboxes need a fraction of it.
 PATIENCE_SECONDS: Final = 5.0
 STOP_AGAIN_SECONDS: Final = 0.1
+# Of a clone without file contents, the files of so many changes are fetched in one go.
+FETCHED_AT_ONCE: Final = 500
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -57,7 +59,9 @@ def mine(mining: Mining, changes: tuple[Change, ...]) -> Iterator[Judgement]:
     stop = threading.Event()
     waiting: dict[Future[Concluded], _Task] = {}
     with _workers(mining.jobs, stop, waiting) as pool:
-        for change in changes:
+        for number, change in enumerate(changes):
+            if number % FETCHED_AT_ONCE == 0:
+                _bring(mining, changes[number : number + FETCHED_AT_ONCE])
             known = None if mining.again else _known(mining, change)
             if known is not None:
                 mining.observer.finished(known)
@@ -110,6 +114,21 @@ def _end(futures: tuple[Future[Concluded], ...]) -> None:
         LAUNCHER.stop_all()
         if not wait(futures, timeout=STOP_AGAIN_SECONDS).not_done:
             return
+
+
+def _bring(mining: Mining, changes: tuple[Change, ...]) -> None:
+    """Fetch what a clone without file contents lacks of the changes that are going to be judged."""
+    repository = mining.desk.tools.repository
+    if not repository.owes_contents():
+        return
+    wanted = [change for change in changes if mining.again or _known(mining, change) is None]
+    if not wanted:
+        return
+    first = wanted[0]
+    mining.observer.started(first.head, shown_path(first.subject), f"fetching the files of {len(wanted)} changes")
+    # What can't be had is told of each change that needs it, when its turn comes.
+    with suppress(RepositoryError):
+        repository.bring_contents((change.base, change.head) for change in wanted)
 
 
 def _known(mining: Mining, change: Change) -> Judgement | None:

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from threading import Lock
 
 from casewright.errors import RepositoryError
-from casewright.git_command import Git, run_network_git
-from casewright.git_source import public_url
+from casewright.git_command import Git, GitOutcome
+
+# Fetches objects by id, all in one go, to where the repository's git finds them.
+FetchOwed = Callable[[Iterable[str]], GitOutcome]
 
 
 class Blobs:
-    """The blobs of one repository; threads may share it. ``promisor`` is the url that owes blobs, or an empty text."""
+    """The blobs of one repository; threads may share it.
 
-    def __init__(self, git: Git, source: str, promisor: str) -> None:
+    ``promisor`` is the url that owes blobs, without user info, or an empty text; ``fetch`` is how they are had from it.
+    """
+
+    def __init__(self, git: Git, source: str, promisor: str, fetch: FetchOwed) -> None:
         self._git = git
         self._source = source
         self._promisor = promisor
+        self._fetch_owed = fetch
         self._objects = git.objects()
         self._lock = Lock()
         self._asked: set[str] = set()
@@ -54,7 +60,7 @@ class Blobs:
     def bring(self, object_ids: Iterable[str]) -> None:
         """Fetch the blobs that a partial clone owes, all in one go; does nothing for a whole clone.
 
-        Only our private git folder receives them. Raises ``RepositoryError`` when the remote does not give them.
+        Raises ``RepositoryError`` when the remote does not give them.
         """
         if not self._promisor:
             return
@@ -70,14 +76,9 @@ class Blobs:
         return self._git.run("cat-file", "--batch-check", stdin=question).decode("ascii", "replace").splitlines()
 
     def _fetch(self, missing: list[str]) -> None:
-        outcome = run_network_git(
-            ["--git-dir", str(self._git.git_dir), "-c", "fetch.negotiationAlgorithm=noop", "fetch", "--quiet",
-             "--no-tags", "--no-write-fetch-head", "--filter=blob:none", "--stdin", "--", self._promisor],
-            stdin="".join(f"{name}\n" for name in missing).encode(),
-        )  # fmt: skip
+        outcome = self._fetch_owed(missing)
         if outcome.code != 0:
             raise RepositoryError(
-                f"{len(missing)} files of this partial clone can't be had from"
-                f" {public_url(self._promisor) or self._promisor}: {outcome.complaint}",
-                "give a whole clone (git clone without --filter)",
+                f"{len(missing)} files of this partial clone can't be had from {self._promisor}: {outcome.complaint}",
+                "run again when it can be reached, or give a whole clone (git clone without --filter)",
             )

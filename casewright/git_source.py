@@ -5,19 +5,15 @@ The source is read as files (its git folder, refs, remotes) and never written; i
 
 from __future__ import annotations
 
-import fcntl
-import hashlib
 import os
 import re
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import unquote, urlsplit, urlunsplit
 
-from casewright.errors import InfrastructureError, SourceError
-from casewright.git_command import local_environment, run_git, run_network_git
-from casewright.store import CLONES, Store
+from casewright.errors import SourceError
+from casewright.git_command import local_environment, run_git
 
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 _SCP = re.compile(r"(?P<user>[^/@:\s]+@)?(?P<host>[^/@:\s]+):(?P<path>[^\s].*)")
@@ -253,54 +249,3 @@ def _alternate(folder: Path) -> bytes:
         quoted = path.replace(b"\\", b"\\\\").replace(b'"', b'\\"').replace(b"\n", b"\\n")
         return b'"' + quoted + b'"\n'
     return path + b"\n"
-
-
-@contextmanager
-def cached_clone(url: str, store: Store) -> Iterator[tuple[Path, str]]:
-    """Give a bare clone of a url from the store, brought up to date, and a note when it could not be.
-
-    The url may hold user info; the key and what is stored do not. Raises ``InfrastructureError`` when it can't be
-    cloned at all; a clone that stops half-way leaves nothing.
-    """
-    stored = public_url(url) or url
-    key = f"{repository_name(stored)[:40]}-{hashlib.sha256(stored.encode()).hexdigest()[:16]}"
-    fresh: list[Path] = []
-
-    def make(folder: Path) -> None:
-        _clone(url, folder)
-        fresh.append(folder)
-
-    with store.entry(CLONES, key, make) as place:
-        note = "" if fresh else _refresh(url, place, store.root / "locks" / f"fetch-{key}")
-        yield place, note
-
-
-_MIRRORED = ("+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*")
-
-
-def _clone(url: str, folder: Path) -> None:
-    outcome = run_network_git(["clone", "--quiet", "--bare", "--template=", "--origin=origin", "--", url, str(folder)])
-    if outcome.code != 0:
-        raise _unreachable(url, outcome.complaint)
-    run_network_git(["--git-dir", str(folder), "config", "remote.origin.url", public_url(url) or url])
-
-
-def _refresh(url: str, place: Path, lock: Path) -> str:
-    # Two fetches at once would refuse each other's ref locks.
-    with lock.open("ab") as handle:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        options = ["--quiet", "--prune", "--no-tags", "--no-write-fetch-head"]
-        outcome = run_network_git(["--git-dir", str(place), "fetch", *options, "--", url, *_MIRRORED])
-        if outcome.code != 0:
-            return f"{public_url(url) or url} could not be reached ({outcome.complaint}): the copy in the cache is used"
-        listing = run_network_git(["ls-remote", "--symref", "--", url, "HEAD"])
-        target = re.match(rb"ref: (refs/heads/\S+)\tHEAD", listing.out)
-        if target:
-            run_network_git(["--git-dir", str(place), "symbolic-ref", "HEAD", os.fsdecode(target[1])])
-    return ""
-
-
-def _unreachable(url: str, complaint: str) -> InfrastructureError:
-    return InfrastructureError(
-        f"{public_url(url) or url} can't be cloned: {complaint}", "check the address, the network and your credentials"
-    )

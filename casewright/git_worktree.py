@@ -26,30 +26,25 @@ def apply_patch(git: Git, patch: bytes, folder: Path, index: Path) -> str:
     return "" if outcome.code == 0 else outcome.complaint
 
 
-def stand_in_settings(git_dir: Path, url: str) -> dict[str, str]:
-    """Return the environment that makes a local copy stand in for ``url``, for git commands run as recorded.
+def clone_plainly(stand_in: Path | None, url: str, folder: Path) -> None:
+    """Make the clone of a stranger (``-c core.autocrlf=false``); a git folder may stand in for its url.
 
-    By ``file://``: from a bare path git would copy every object, and so hide a pin that no branch or tag leads to.
+    It does so by ``file://``: from a bare path git would copy every object, and so hide a pin that no branch or tag
+    leads to.
     """
-    return local_environment(
-        {
-            "GIT_CONFIG_COUNT": "1",
-            "GIT_CONFIG_KEY_0": f"url.{git_dir.resolve().as_uri()}.insteadOf",
-            "GIT_CONFIG_VALUE_0": url,
-        }
-    )
-
-
-def clone_plainly(git_dir: Path, url: str, folder: Path, *, from_network: bool) -> None:
-    """Make the clone of a stranger (``-c core.autocrlf=false``), with ``git_dir`` in the place of its url."""
     arguments = ["clone", "--quiet", "--no-recurse-submodules", "-c", "core.autocrlf=false", "--template=", "--"]
-    if from_network:
+    if stand_in is None:
         if not url:
             raise RepositoryError("a partial clone without a url can't be cloned", "give a whole clone")
         outcome = run_network_git([*arguments, url, str(folder)])
     else:
-        address = url or git_dir.resolve().as_uri()
-        env = stand_in_settings(git_dir, url) if url else local_environment()
-        outcome = run_git([*arguments, address, str(folder)], env=env)
+        address = stand_in.resolve().as_uri()
+        settings = {
+            "GIT_CONFIG_COUNT": "1",
+            "GIT_CONFIG_KEY_0": f"url.{address}.insteadOf",
+            "GIT_CONFIG_VALUE_0": url,
+        }
+        env = local_environment(settings if url else None)
+        outcome = run_git([*arguments, url or address, str(folder)], env=env)
     if outcome.code != 0:
-        raise RepositoryError(f"a plain clone of {url or git_dir} failed: {outcome.complaint}", "git fsck tells more")
+        raise RepositoryError(f"a plain clone of {url or stand_in} failed: {outcome.complaint}", "git fsck tells more")

@@ -7,7 +7,7 @@ full lowercase hex ids. ``open_source`` is the way in; several threads may share
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,13 +17,13 @@ from types import TracebackType
 from typing import Self
 
 from casewright.errors import SourceError, UsageError
-from casewright.git_blobs import Blobs
-from casewright.git_command import Git, run_network_git
+from casewright.git_blobs import Blobs, FetchOwed
+from casewright.git_clones import cached_clone, fetch_objects, fetch_owed
+from casewright.git_command import Git, GitOutcome, run_network_git
 from casewright.git_log import RawCommit, log_arguments, read_log, read_seconds
 from casewright.git_patches import LineCount, line_counts, patch_of, raw_entries, stable_patch_ids
 from casewright.git_source import (
     Located,
-    cached_clone,
     is_url,
     locate,
     make_private,
@@ -31,8 +31,9 @@ from casewright.git_source import (
     repository_name,
 )
 from casewright.git_tree import SUBMODULE, Tree, TreeEntry
+from casewright.git_words import words_in_tree
 from casewright.git_workbench import Workbench
-from casewright.git_worktree import apply_patch, clone_plainly, export_tree, stand_in_settings
+from casewright.git_worktree import apply_patch, clone_plainly, export_tree
 from casewright.store import Store
 
 EMPTY_TREES: Mapping[str, str] = {
@@ -60,7 +61,18 @@ class Repository:
     ``notes`` are things that a user should be told once.
     """
 
-    def __init__(self, *, source: str, git: Git, located: Located, scratch: Path, closing: ExitStack) -> None:
+    def __init__(
+        self,
+        *,
+        source: str,
+        address: str,
+        git: Git,
+        located: Located,
+        scratch: Path,
+        store: Store,
+        fetch: FetchOwed,
+        closing: ExitStack,
+    ) -> None:
         self.source = source
         self.name = repository_name(source)
         self.remote_url = ""
@@ -72,7 +84,10 @@ class Repository:
         self._located = located
         self._scratch = scratch
         self._closing = closing
-        self._blobs = Blobs(git, source, located.promisor)
+        self._address = address
+        self._store = store
+        self._stand_in: Path | None = None
+        self._blobs = Blobs(git, source, public_url(located.promisor) or located.promisor, fetch)
         self._numbers = itertools.count()
         self._lock = Lock()
         self._trees: dict[str, Tree] = {}
@@ -193,7 +208,7 @@ class Repository:
 
         Only our private git folder receives it.
         """
-        url = self._located.origin or self.remote_url
+        url = self._address or self._located.origin or self.remote_url
         outcome = run_network_git(
             ["--git-dir", str(self.git_dir), "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--", url,
              f"+{ref}:refs/casewright/fetched"],
@@ -231,6 +246,13 @@ class Repository:
         """Return the content of those blobs that hold at most ``limit`` bytes; others are left out."""
         return self._blobs.small(object_ids, limit)
 
+    def words_present(self, revision: str, words: Collection[bytes]) -> set[bytes]:
+        """Return those words (bytes without a newline) that stand whole in some text file of a revision's tree."""
+        tree = self.tree(revision)
+        if self._blobs.partial:
+            self._blobs.bring(entry.id for entry in tree.entries.values() if entry.mode != SUBMODULE)
+        return words_in_tree(self._git, tree.id, words, self._scratch / f"words-{next(self._numbers)}")
+
     # differences
 
     def differences(self, base: str, head: str) -> tuple[bytes, ...]:
@@ -240,17 +262,36 @@ class Repository:
         """
         return raw_entries(self._git, base, head)
 
+    def owes_contents(self) -> bool:
+        """Say whether this is a clone without file contents, so that looking at a change may need the network."""
+        return self._blobs.partial
+
+    def bring_contents(self, pairs: Iterable[tuple[str, str]]) -> None:
+        """Have the files of differences (base, head) at hand, in one go, where this is a clone without contents.
+
+        Raises ``RepositoryError`` when they can't be had.
+        """
+        if not self._blobs.partial:
+            return
+        ids: set[str] = set()
+        for base, head in pairs:
+            for raw in self.differences(base, head)[::2]:
+                old_mode, new_mode, old, new, _ = raw[1:].decode("ascii").split(" ")
+                sides = ((old_mode, old), (new_mode, new))
+                ids.update(name for mode, name in sides if mode not in {"000000", SUBMODULE})
+        self._blobs.bring(ids)
+
     def diff_patch(self, base: str, head: str, paths: Sequence[bytes]) -> bytes:
         """Return the patch from ``base`` to ``head`` over exactly these paths, as a case's recorded command gives it.
 
         No paths give no patch.
         """
-        self._complete([(base, head)])
+        self.bring_contents([(base, head)])
         return patch_of(self._git, base, head, paths)
 
     def numstat(self, base: str, head: str, paths: Sequence[bytes] = ()) -> tuple[LineCount, ...]:
         """Return added and deleted lines of each changed file, of all files when no paths are given."""
-        self._complete([(base, head)])
+        self.bring_contents([(base, head)])
         return line_counts(self._git, base, head, paths)
 
     def patch_id(self, base: str, head: str) -> str:
@@ -259,7 +300,7 @@ class Repository:
 
     def patch_ids(self, pairs: Sequence[tuple[str, str]]) -> list[str]:
         """Return the stable patch-id of each (base commit, head commit), many from one pass of git."""
-        self._complete(pairs)
+        self.bring_contents(pairs)
         return stable_patch_ids(self._git, pairs)
 
     def tree_after(self, revision: str, patches: Sequence[bytes], touched: Iterable[bytes]) -> str | None:
@@ -312,14 +353,24 @@ class Repository:
     def plain_clone(self, folder: Path, url: str = "") -> None:
         """Make what ``git clone -c core.autocrlf=false URL`` makes, the history at hand standing in for the url.
 
-        Only branches and tags, and what they reach, arrive; ``remote.origin.url`` is the url. A partial clone can't
-        stand in: then the url itself is cloned. Raises ``RepositoryError``.
+        Only branches and tags, and what they reach, arrive; ``remote.origin.url`` is the url. A clone without file
+        contents can't stand in: a whole one of the url is made first, once, and kept in the cache; where that is
+        another url than ours, it is cloned itself. Raises ``RepositoryError``, ``InfrastructureError``.
         """
-        clone_plainly(self.git_dir, url, folder, from_network=self._blobs.partial)
+        if self._blobs.partial and url != self.remote_url:
+            clone_plainly(None, url, folder)
+        else:
+            clone_plainly(self._whole(), url, folder)
 
-    def clone_environment(self, url: str) -> Mapping[str, str]:
-        """Return the whole environment in which a recorded ``git clone URL`` takes the url from the history at hand."""
-        return stand_in_settings(self.git_dir, url)
+    def _whole(self) -> Path:
+        """Return a git folder that holds everything, for as long as this repository is open."""
+        if not self._blobs.partial:
+            return self.git_dir
+        with self._lock:
+            if self._stand_in is None:
+                address = self._address or self._located.promisor
+                self._stand_in, _ = self._closing.enter_context(cached_clone(address, self._store, whole=True))
+            return self._stand_in
 
     def _new_index(self) -> Path:
         return self._scratch / f"index-{next(self._numbers)}"
@@ -328,18 +379,6 @@ class Repository:
     def _workbench(self, tree: Tree) -> Iterator[Workbench]:
         with TemporaryDirectory(dir=self._scratch, prefix="bench-") as place:
             yield Workbench(Path(place), tree.entries, self.object_format)
-
-    def _complete(self, pairs: Iterable[tuple[str, str]]) -> None:
-        """Have the blobs of differences at hand, in one go, where this is a partial clone."""
-        if not self._blobs.partial:
-            return
-        ids: set[str] = set()
-        for base, head in pairs:
-            for raw in self.differences(base, head)[::2]:
-                old_mode, new_mode, old, new, _ = raw[1:].decode("ascii").split(" ")
-                sides = ((old_mode, old), (new_mode, new))
-                ids.update(name for mode, name in sides if mode not in {"000000", SUBMODULE})
-        self._blobs.bring(ids)
 
 
 def open_source(source: str, cache: Path) -> Repository:
@@ -352,6 +391,7 @@ def open_source(source: str, cache: Path) -> Repository:
     store.sweep()
     with ExitStack() as stack:
         notes: list[str] = []
+        place: Path | None = None
         if is_url(source):
             place, note = stack.enter_context(cached_clone(source, store))
             located, remote, shown = locate(place), public_url(source) or source, public_url(source) or source
@@ -370,11 +410,21 @@ def open_source(source: str, cache: Path) -> Repository:
         git_dir = scratch / "git"
         git_dir.mkdir()
         make_private(git_dir, located)
+
+        def fetch(object_ids: Iterable[str]) -> GitOutcome:
+            # What is fetched into a clone of our own need not be fetched by the next run; a given one is never written.
+            if place is not None:
+                return fetch_owed(place, source, object_ids)
+            return fetch_objects(git_dir, located.promisor, object_ids)
+
         repository = Repository(
             source=shown,
+            address=source if place is not None else "",
             git=Git(git_dir, EMPTY_TREES[located.object_format]),
             located=located,
             scratch=scratch,
+            store=store,
+            fetch=fetch,
             closing=stack.pop_all(),
         )
     repository.remote_url = remote

@@ -116,7 +116,7 @@ def summary(progress: Progress) -> str:
     parts += [f"{progress.standings[standing]:,} {standing.value}" for standing in others]
     text = ", ".join(parts)
     left = progress.seconds_left()
-    if left:
+    if left is not None and left >= 1:
         text += f"; about {duration(left)} left"
     return text
 

@@ -1,0 +1,103 @@
+"""Clones of urls, kept in the cache: without file contents at first, whole once a stranger's clone is asked for.
+
+A clone without contents (``--filter=blob:none``) has the history and the names; contents come in batches, into the
+cached clone, when a change is looked at. Its configuration holds no user info: where the url has some, git is told to
+put it back for the one command.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from casewright.errors import InfrastructureError
+from casewright.git_command import GitOutcome, run_network_git
+from casewright.git_source import public_url, repository_name
+from casewright.store import CLONES, Store
+
+_MIRRORED: Final = ("+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*")
+_QUIETLY: Final = ("--quiet", "--no-tags", "--no-write-fetch-head")
+_UNFILTERED: Final = b"filtering not recognized by server"
+_NO_FILTER: Final = ("remote.origin.promisor", "remote.origin.partialclonefilter", "extensions.partialclone")
+
+
+@contextmanager
+def cached_clone(url: str, store: Store, *, whole: bool = False) -> Iterator[tuple[Path, str]]:
+    """Give a bare clone of a url from the store, brought up to date, and a note when it could not be.
+
+    A whole clone is given when ``whole`` says so, when there is one already, and for a ``file://`` url, which costs
+    little; else one without contents, if the server can. The url may hold user info; the key and what is stored do
+    not. Raises ``InfrastructureError`` when it can't be cloned at all; a clone that stops half-way leaves nothing.
+    """
+    stored = public_url(url) or url
+    key = f"{repository_name(stored)[:40]}-{hashlib.sha256(stored.encode()).hexdigest()[:16]}"
+    filtered = not (whole or stored.startswith("file://") or (store.root / CLONES / key).exists())
+    if filtered:
+        key += "-blobless"
+    fresh: list[Path] = []
+
+    def make(folder: Path) -> None:
+        _clone(url, folder, filtered=filtered)
+        fresh.append(folder)
+
+    with store.entry(CLONES, key, make) as place:
+        note = "" if fresh else _refresh(url, place, store.root / "locks" / f"fetch-{key}", filtered=filtered)
+        yield place, note
+
+
+def fetch_owed(place: Path, url: str, object_ids: Iterable[str]) -> GitOutcome:
+    """Fetch objects by id into a cached clone (``place``) of ``url``, in one go."""
+    return _fetch_by_id(_in(place, url), "origin", object_ids)
+
+
+def fetch_objects(git_dir: Path, url: str, object_ids: Iterable[str]) -> GitOutcome:
+    """Fetch objects by id from ``url`` into a git folder that is no clone of it and goes when we do."""
+    return _fetch_by_id(["--git-dir", str(git_dir)], url, object_ids)
+
+
+def _fetch_by_id(where: list[str], remote: str, object_ids: Iterable[str]) -> GitOutcome:
+    options = ["-c", "fetch.negotiationAlgorithm=noop", "fetch", *_QUIETLY, "--filter=blob:none", "--stdin"]
+    names = "".join(f"{name}\n" for name in object_ids).encode()
+    return run_network_git([*where, *options, "--", remote], stdin=names)
+
+
+def _clone(url: str, folder: Path, *, filtered: bool) -> None:
+    options = ["--quiet", "--bare", "--template=", "--origin=origin", *(["--filter=blob:none"] if filtered else [])]
+    outcome = run_network_git(["clone", *options, "--", url, str(folder)])
+    if outcome.code != 0:
+        raise InfrastructureError(
+            f"{public_url(url) or url} can't be cloned: {outcome.complaint}",
+            "check the address, the network and your credentials",
+        )
+    run_network_git(["--git-dir", str(folder), "config", "remote.origin.url", public_url(url) or url])
+    if filtered and _UNFILTERED in outcome.err:
+        for name in _NO_FILTER:
+            run_network_git(["--git-dir", str(folder), "config", "--unset-all", name])
+
+
+def _refresh(url: str, place: Path, lock: Path, *, filtered: bool) -> str:
+    # Two fetches at once would refuse each other's ref locks.
+    with lock.open("ab") as handle:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        options = [*_QUIETLY, "--prune", *(["--filter=blob:none"] if filtered else [])]
+        outcome = run_network_git([*_in(place, url), "fetch", *options, "origin", *_MIRRORED])
+        if outcome.code != 0:
+            return f"{public_url(url) or url} could not be reached ({outcome.complaint}): the copy in the cache is used"
+        listing = run_network_git(["ls-remote", "--symref", "--", url, "HEAD"])
+        target = re.match(rb"ref: (refs/heads/\S+)\tHEAD", listing.out)
+        if target:
+            run_network_git(["--git-dir", str(place), "symbolic-ref", "HEAD", os.fsdecode(target[1])])
+    return ""
+
+
+def _in(place: Path, url: str) -> list[str]:
+    """Return git's options for a cached clone whose remote is reached with the user info of ``url``."""
+    stored = public_url(url) or url
+    given_back = ["-c", f"url.{url}.insteadOf={stored}"] if stored != url else []
+    return ["--git-dir", str(place), *given_back]
