@@ -1,64 +1,33 @@
-"""What is still missing from a case's candidate-visible text before a person can publish it. Pure.
+"""What keeps a case's candidate-visible text from being published: what it lacks, gives away or leaves to be guessed.
 
-These are rules of completeness: nothing, too little, or something in the text that a candidate must not be given (a
-commit id, a link, an invisible character). Whether the text gives the fix away is for a reviewer.
+Pure: what is known of the change comes as a record (``authoring.known_change`` finds it). Without one, the rules that
+need it are not tried, and ``untried`` says which.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from enum import StrEnum
+from dataclasses import replace
 
 from authoring.case import UNCATEGORISED, Case
-from miner.statable import statable
+from authoring.change_words import ChangeWords
+from authoring.completeness import incomplete
+from authoring.fairness import unfair
+from authoring.finding import Code, Finding, Severity
+from authoring.forge_marks import forge_marks
+from authoring.leaks import finding_at, leaks
+from authoring.prose import prose_of
 
+__all__ = ["Code", "Finding", "Severity", "blocking", "lint", "notes"]
 
-class Severity(StrEnum):
-    """An error keeps a case out of a release unless a person waives it; a warning does not."""
-
-    ERROR = "error"
-    WARNING = "warning"
-
-
-class Code(StrEnum):
-    """The rules, in the order in which they are tried."""
-
-    EMPTY = "task-empty"
-    TOO_SHORT = "task-too-short"
-    COMMIT_ID = "commit-id"
-    LINK = "link"
-    CONTROL_CHARACTER = "control-character"
-    NO_CATEGORY = "no-category"
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Finding:
-    """One thing to mend. ``start`` and ``end`` are character indices into the field; ``text`` is what stands there.
-
-    ``waived`` is the reason that a person gave for letting it stand, or empty.
-    """
-
-    code: Code
-    severity: Severity
-    field: str
-    start: int
-    end: int
-    text: str
-    message: str
-    suggestion: str
-    waived: str = ""
-
-
-_HEX = re.compile(r"(?<![\w./-])[0-9a-f]{7,64}(?![\w/-])", re.IGNORECASE)
-_LINK = re.compile(r"\b(?:https?|ftp|git|ssh)://[^\s<>)\]]+|\bwww\.[^\s<>)\]]+", re.IGNORECASE)
 _HIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]")
 
 
-def lint(case: Case) -> tuple[Finding, ...]:
+def lint(case: Case, change: ChangeWords | None = None) -> tuple[Finding, ...]:
     """Return the findings of a case in the order of rules; waived ones are among them, marked."""
-    return tuple(_with_waiver(case, finding) for finding in _findings(case))
+    found = sorted(set(_findings(case, change)), key=lambda each: (_ORDER[each.code], each.field, each.start, each.end))
+    return tuple(_with_waiver(case, finding) for finding in _outermost(found))
 
 
 def blocking(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
@@ -66,26 +35,40 @@ def blocking(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
     return tuple(found for found in findings if found.severity is Severity.ERROR and not found.waived)
 
 
-def _findings(case: Case) -> Iterator[Finding]:
-    yield from _emptiness(case.task)
-    fields = {"task": case.task, "hints": case.hints or ""}
-    for field, text in fields.items():
-        for found in _HEX.finditer(text):
-            if _names_a_commit(found[0].lower(), case):
-                yield _at(
-                    Code.COMMIT_ID,
-                    field,
-                    found,
-                    "names a commit",
-                    "leave it out: a candidate has no history to look in",
-                )
-    for field, text in fields.items():
-        for found in _LINK.finditer(text):
-            yield _at(Code.LINK, field, found, "is a link", "say here what stands behind it")
-    for field, text in fields.items():
+def notes(case: Case, change: ChangeWords | None) -> tuple[str, ...]:
+    """Return which rules could not be tried on a case, and why, in sentences without a full stop."""
+    if change is None:
+        return (
+            f"the change of {case.id} is not at hand, so nothing was held against it (paths, names, code, tests);"
+            f" `casewright lint {case.id} --repo SOURCE` reads it from a clone, and `cut` waits for that",
+        )
+    if change.unread:
+        return (
+            f"the names in {', '.join(change.unread)} files were not told apart: only paths, lines of code and links"
+            " were looked for there",
+        )
+    return ()
+
+
+_ORDER = {code: place for place, code in enumerate(Code)}
+
+
+def _findings(case: Case, change: ChangeWords | None) -> Iterator[Finding]:
+    yield from incomplete(case.task)
+    ids = (*case.grading.fail_to_pass, *case.grading.pass_to_pass)
+    commits = change.commits if change else (case.base_commit, case.grading_commit)
+    for field, text in (("task", case.task), ("hints", case.hints or "")):
+        prose = prose_of(text)
+        if change is not None:
+            yield from leaks(field, prose, change, ids)
+        yield from forge_marks(field, prose, commits)
         for found in _HIDDEN.finditer(text):
             name = f"U+{ord(found[0]):04X}"
-            yield _at(Code.CONTROL_CHARACTER, field, found, f"is {name}, which can't be seen", "take it out")
+            yield finding_at(
+                Code.CONTROL_CHARACTER, Severity.ERROR, field, text, found.span(), f"is {name}, which can't be seen"
+            )
+    if change is not None:
+        yield from unfair(case.task, case.hints or "", change)
     if case.category == UNCATEGORISED:
         yield Finding(
             code=Code.NO_CATEGORY,
@@ -99,38 +82,19 @@ def _findings(case: Case) -> Iterator[Finding]:
         )
 
 
-def _emptiness(task: str) -> Iterator[Finding]:
-    if statable([task]):
-        return
-    empty = not any(letter.isalnum() for letter in task)
-    yield Finding(
-        code=Code.EMPTY if empty else Code.TOO_SHORT,
-        severity=Severity.ERROR,
-        field="task",
-        start=0,
-        end=len(task),
-        text=task,
-        message="the task is empty" if empty else "the task says too little to be a task",
-        suggestion="say what should happen and when it is resolved",
-    )
-
-
-def _names_a_commit(token: str, case: Case) -> bool:
-    mixed = any(letter.isdigit() for letter in token) and any(letter.isalpha() for letter in token)
-    return mixed or any(pin.startswith(token) for pin in (case.base_commit, case.grading_commit))
-
-
-def _at(code: Code, field: str, found: re.Match[str], message: str, suggestion: str) -> Finding:
-    return Finding(
-        code=code,
-        severity=Severity.ERROR,
-        field=field,
-        start=found.start(),
-        end=found.end(),
-        text=found[0],
-        message=f"{found[0]!a} {message}",
-        suggestion=suggestion,
-    )
+def _outermost(findings: list[Finding]) -> Iterator[Finding]:
+    """Leave out what lies within another finding of the same code: a path is told once, by its longest form."""
+    for finding in findings:
+        inner = finding.start < finding.end and any(
+            other is not finding
+            and (other.code, other.field) == (finding.code, finding.field)
+            and other.start <= finding.start
+            and finding.end <= other.end
+            and (other.start, other.end) != (finding.start, finding.end)
+            for other in findings
+        )
+        if not inner:
+            yield finding
 
 
 def _with_waiver(case: Case, finding: Finding) -> Finding:

@@ -141,15 +141,15 @@ class Git:
             raise _failed(arguments, outcome)
         return outcome.out
 
-    def stream(self, *arguments: Argument) -> Iterator[bytes]:
+    def stream(self, *arguments: Argument, also: int = 0) -> Iterator[bytes]:
         """Yield git's output in pieces while it runs; git is stopped when the reader stops early.
 
-        Raises ``RepositoryError`` at the end when git failed.
+        Raises ``RepositoryError`` at the end when git failed; ``also`` is an exit code besides 0 that is no failure.
         """
         with Stream(CommandRequest(argv=("git", *arguments), env=self._bare)) as stream:
             yield from stream
             end = stream.finish()
-        if end.code != 0:
+        if end.code not in {0, also}:
             raise _failed(arguments, GitOutcome(code=end.code, out=b"", err=end.stderr))
 
     def objects(self) -> ObjectReader:

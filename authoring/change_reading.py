@@ -1,0 +1,243 @@
+"""What lint knows of a change, read from git: the trees are never parsed, only the files of the change.
+
+Names that may be old are looked for in the whole base by one pass of git. Paths and contents are bytes until a record
+is made of them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice
+from typing import Final
+
+from authoring.change_words import ChangeWords, Need, NeedKind, RestPath
+from authoring.grammars import GRAMMARS
+from authoring.names import LARGEST_SOURCE, SourceNames, read_names
+from authoring.needs import needs_of
+from authoring.tokens import SHORTEST_FRAGMENT, fragments_of, identifiers, shingles, tokens
+from casewright.git_tree import SUBMODULE, SYMLINK
+from casewright.repository import Repository
+from execution.languages.file_names import UNKNOWN, language_of_files
+from miner.change import NO_FILE_MODE, FileChange, file_change
+from miner.patch_sections import sections
+from miner.path_rules import PathRules
+
+_ENDINGS: Final[Mapping[str, str]] = {
+    "py": "python", "pyi": "python", "js": "javascript", "jsx": "javascript", "mjs": "javascript", "cjs": "javascript",
+    "ts": "typescript", "mts": "typescript", "cts": "typescript", "tsx": "tsx", "go": "go", "rs": "rust",
+}  # fmt: skip
+_HUNK: Final = re.compile(rb"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
+_COMMENT_LINE: Final = re.compile(r"\s*(?://|#|\*|/\*|--|;|%|\"\"\"|''')")
+_MOST_COMMITS: Final = 1000
+_FEWEST_LETTERS: Final = 3
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ChangedFile:
+    """One file of a change: which lines it gains at the head and loses at the base (1-based), and both contents.
+
+    A content is empty where there is no file, where it is no text, or where it is too large to be anybody's source.
+    """
+
+    path: bytes
+    new: bool
+    gained: frozenset[int]
+    lost: frozenset[int]
+    before: bytes
+    after: bytes
+
+    @property
+    def shown(self) -> str:
+        """The path as text; what is no UTF-8 stands as ``\\xNN``."""
+        return self.path.decode("utf-8", "backslashreplace")
+
+    @property
+    def grammar(self) -> str | None:
+        """The name of the grammar that reads it, or None."""
+        return _ENDINGS.get(self.shown.rpartition(".")[2]) if b"." in self.path else None
+
+
+def read_change(
+    repository: Repository, repository_id: str, base: str, head: str, test_part: Collection[bytes]
+) -> ChangeWords:
+    """Return what lint knows of the change from ``base`` to ``head`` (full ids), whose test part are these paths.
+
+    Raises ``RepositoryError`` when git fails, ``UsageError`` when a commit is not there.
+    """
+    rules = PathRules()
+    files = _files(repository, base, head)
+    test = [file for file in files if file.path in test_part]
+    rest = [file for file in files if file.path not in test_part]
+    source = [file for file in rest if rules.decide(file.path).source]
+    test_text = "\n".join(file.after.decode("utf-8", "backslashreplace") for file in test)
+    test_words = identifiers(test_text)
+    old_words = identifiers("\n".join(file.before.decode("utf-8", "backslashreplace") for file in source))
+    gained = {file.path: _gained(file) for file in (*test, *source) if file.grammar}
+    brought = [gained[file.path] for file in source if file.path in gained]
+    maybe_new = _own_names(brought) - old_words - test_words
+    wanted = tuple(needs_of([(file.shown, gained[file.path]) for file in test if file.path in gained], brought,
+                            old_words, [file.shown for file in source if file.new]))  # fmt: skip
+    present = _present(repository, base, maybe_new | {need.text for need in wanted})
+    return ChangeWords(
+        repository=repository_id,
+        base=base,
+        head=head,
+        rest_paths=tuple(
+            RestPath(path=file.shown, source=file in source, new=file.new, shown=_is_shown(file.shown, test_text))
+            for file in rest
+        ),
+        test_paths=tuple(file.shown for file in test),
+        test_names=tuple(sorted(_test_names(gained[file.path] for file in test if file.path in gained))),
+        fix_names=tuple(sorted(maybe_new - present)),
+        changed_names=tuple(sorted(_changed_names(source) - test_words - (maybe_new - present))),
+        fragments=_fragments(source, test),
+        needs=tuple(need for need in wanted if _stays(need, present)),
+        commits=_commits(repository, base, head),
+        unread=tuple(sorted(_unread((*source, *test)))),
+    )
+
+
+def _stays(need: Need, present: Collection[str]) -> bool:
+    # A keyword is often a plain word that some other file has too: it was held against the changed files alone.
+    return need.text not in present or need.kind in {NeedKind.KEYWORD, NeedKind.MODULE, NeedKind.VALUE}
+
+
+def _files(repository: Repository, base: str, head: str) -> list[ChangedFile]:
+    raw = repository.differences(base, head)
+    changes = [file_change(line, path) for line, path in zip(raw[::2], raw[1::2], strict=True)]
+    regular = [change for change in changes if not {change.old_mode, change.new_mode} & {SUBMODULE, SYMLINK}]
+    ids = {name for change in regular for name in _blob_ids(change)}
+    blobs = repository.small_blobs(ids, LARGEST_SOURCE)
+    patch = repository.diff_patch(base, head, [change.path for change in regular])
+    lines = {section.path: _changed_lines(section.data) for section in sections(patch)}
+    files = []
+    for change in changes:
+        gained, lost = lines.get(change.path, (frozenset(), frozenset()))
+        files.append(
+            ChangedFile(
+                path=change.path,
+                new=change.old_mode.encode() == NO_FILE_MODE,
+                gained=gained,
+                lost=lost,
+                before=_as_text(blobs.get(change.old_id, b"")),
+                after=_as_text(blobs.get(change.new_id, b"")),
+            )
+        )
+    return files
+
+
+def _blob_ids(change: FileChange) -> Iterator[str]:
+    for mode, name in ((change.old_mode, change.old_id), (change.new_mode, change.new_id)):
+        if mode.encode() != NO_FILE_MODE:
+            yield name
+
+
+def _as_text(content: bytes) -> bytes:
+    return b"" if b"\0" in content[:8000] else content
+
+
+def _changed_lines(patch: bytes) -> tuple[frozenset[int], frozenset[int]]:
+    """Return the lines that one file's patch adds, numbered at the head, and those that it removes, at the base."""
+    gained: set[int] = set()
+    lost: set[int] = set()
+    old = new = old_left = new_left = 0
+    for line in patch.split(b"\n"):
+        hunk = _HUNK.match(line)
+        if old_left <= 0 and new_left <= 0:
+            if hunk:
+                old, new = int(hunk[1]), int(hunk[3])
+                old_left, new_left = (int(count) if count is not None else 1 for count in (hunk[2], hunk[4]))
+            continue
+        if line.startswith(b"+"):
+            gained.add(new)
+        elif line.startswith(b"-"):
+            lost.add(old)
+        if not line.startswith((b"+", b"\\")):
+            old, old_left = old + 1, old_left - 1
+        if not line.startswith((b"-", b"\\")):
+            new, new_left = new + 1, new_left - 1
+    return frozenset(gained), frozenset(lost)
+
+
+def _gained(file: ChangedFile) -> SourceNames:
+    return read_names(file.grammar or "", file.after, file.gained)
+
+
+def _own_names(brought: Iterable[SourceNames]) -> set[str]:
+    """Return the names that the fix makes itself; one that it imports from elsewhere is not its own."""
+    made: set[str] = set()
+    imported: set[str] = set()
+    for names in brought:
+        made |= names.defined | names.local | names.parameters
+        imported |= names.imported
+    return {name for name in made - imported if len(name) >= _FEWEST_LETTERS and not _is_dunder(name)}
+
+
+def _is_dunder(name: str) -> bool:
+    return name.startswith("__") and name.endswith("__")
+
+
+def _changed_names(source: Iterable[ChangedFile]) -> set[str]:
+    """Return the functions and classes of the base that the fix changes."""
+    changed: set[str] = set()
+    for file in source:
+        if file.grammar and not file.new:
+            after = read_names(file.grammar, file.after, file.gained).inside
+            before = read_names(file.grammar, file.before, file.lost).inside
+            old = identifiers(file.before.decode("utf-8", "backslashreplace"))
+            changed |= (after & old) | before
+    return {name for name in changed if len(name) >= _FEWEST_LETTERS and not _is_dunder(name)}
+
+
+def _present(repository: Repository, base: str, words: Collection[str]) -> set[str]:
+    known = {word.encode("utf-8", "surrogateescape"): word for word in words}
+    return {known[word] for word in repository.words_present(base, known.keys())}
+
+
+def _test_names(gained: Iterable[SourceNames]) -> set[str]:
+    return {name for names in gained for name in names.defined if re.match(r"[Tt]est(?:[A-Z_]|$)", name)}
+
+
+def _is_shown(path: str, test_text: str) -> bool:
+    """Say whether the tests mention a module: by its dotted name, or by the end of its path without the ending."""
+    stem = path.rpartition(".")[0] or path
+    parts = [part for part in stem.split("/") if part not in {"src", "lib", "__init__", "index"}]
+    tail = parts[-2:] if len(parts) > 1 else parts
+    if not tail:
+        return True
+    pattern = r"[./]".join(map(re.escape, tail))
+    imported = rf"(?:from\s+[\w.]*\s+import\s[^\n]*|import\s[^\n]*)\b{re.escape(tail[-1])}\b"
+    return re.search(rf"(?<!\w){pattern}(?!\w)|{imported}", test_text) is not None
+
+
+def _fragments(source: Iterable[ChangedFile], test: Iterable[ChangedFile]) -> tuple[str, ...]:
+    """Return the code that the fix adds and that nobody else has: neither its own files before, nor the tests."""
+    known: set[tuple[str, ...]] = set()
+    sources = tuple(source)
+    for content in (*(file.before for file in sources), *(file.after for file in test)):
+        known |= shingles(tokens(content.decode("utf-8", "backslashreplace")), SHORTEST_FRAGMENT)
+    found: dict[str, None] = {}
+    for file in sources:
+        for line in _code(file):
+            found.update(dict.fromkeys(fragments_of(line, known)))
+    return tuple(found)
+
+
+def _code(file: ChangedFile) -> Iterable[str]:
+    if file.grammar:
+        return _gained(file).code
+    lines = file.after.decode("utf-8", "backslashreplace").split("\n")
+    added = (lines[number - 1] for number in sorted(file.gained) if number <= len(lines))
+    return [line for line in added if not _COMMENT_LINE.match(line)]
+
+
+def _commits(repository: Repository, base: str, head: str) -> tuple[str, ...]:
+    between = repository.walk(head, exclude=[base], all_commits=True)
+    return (base, head, *(commit.id.decode("ascii") for commit in islice(between, _MOST_COMMITS)))
+
+
+def _unread(files: Iterable[ChangedFile]) -> set[str]:
+    named = {language_of_files([file.shown]) for file in files if not file.grammar and file.gained}
+    return {name for name in named if name != UNKNOWN and name not in GRAMMARS}

@@ -1,0 +1,139 @@
+"""What lint knows of a change: the words that only the fix brings, and those that its graded tests need.
+
+Computed from git by ``authoring.change_reading``, kept in the workspace as one small JSON file, so that a task can be
+linted where the history is not at hand. All of it is text by now: what is no UTF-8 stands as ``\\xNN``, which no task
+can hold.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, fields
+from enum import StrEnum
+from typing import Any, Final
+
+# Raised whenever the rules that make these records change: older files are made anew.
+WORDS_SCHEMA: Final = "casewright.change-words/v1"
+
+
+class NeedKind(StrEnum):
+    """What the graded tests need."""
+
+    NAME = "name"
+    KEYWORD = "keyword"
+    OPTION = "option"
+    MODULE = "module"
+    TEXT = "text"
+    VALUE = "value"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Need:
+    """One thing that a graded test uses, that the fix brings and that the base does not have; ``path`` is the test."""
+
+    kind: NeedKind
+    text: str
+    path: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RestPath:
+    """A path of the rest part: whether it is source, whether the base has it, whether its test part mentions it."""
+
+    path: str
+    source: bool
+    new: bool
+    shown: bool
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ChangeWords:
+    """What lint knows of one change.
+
+    ``fix_names`` are names that only the fix brings, ``changed_names`` functions and classes that it changes and that
+    the graded tests don't mention. ``fragments`` is code that it adds and that neither base nor tests hold: tokens
+    separated by one blank. ``test_names`` are the tests that the graded files define. ``commits`` are full ids: both
+    pins and what lies between them. ``unread`` are languages whose names could not be told.
+    """
+
+    repository: str
+    base: str
+    head: str
+    rest_paths: tuple[RestPath, ...]
+    test_paths: tuple[str, ...]
+    test_names: tuple[str, ...]
+    fix_names: tuple[str, ...]
+    changed_names: tuple[str, ...]
+    fragments: tuple[str, ...]
+    needs: tuple[Need, ...]
+    commits: tuple[str, ...]
+    unread: tuple[str, ...]
+
+
+def words_bytes(words: ChangeWords) -> bytes:
+    """Return the file that holds a record: JSON, one line for people who look into it is not needed."""
+    return (json.dumps({"schema": WORDS_SCHEMA, **asdict(words)}, indent=1, sort_keys=True) + "\n").encode("ascii")
+
+
+def read_words(data: bytes) -> ChangeWords | None:
+    """Return the record in a file, or None for anything else than what ``words_bytes`` writes: it is made anew then."""
+    try:
+        found = json.loads(data)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(found, dict) or found.pop("schema", None) != WORDS_SCHEMA:
+        return None
+    if found.keys() != {each.name for each in fields(ChangeWords)}:
+        return None
+    try:
+        return _record(found)
+    except (TypeError, ValueError):
+        return None
+
+
+def _record(found: dict[str, Any]) -> ChangeWords:
+    """Raises ``TypeError`` or ``ValueError`` for values of another shape."""
+    plain = {name: _text(found[name]) for name in ("repository", "base", "head")}
+    listed = {
+        name: tuple(map(_text, _list(found[name])))
+        for name in ("test_paths", "test_names", "fix_names", "changed_names", "fragments", "commits", "unread")
+    }
+    return ChangeWords(
+        repository=plain["repository"],
+        base=plain["base"],
+        head=plain["head"],
+        rest_paths=tuple(_rest_path(row) for row in _list(found["rest_paths"])),
+        test_paths=listed["test_paths"],
+        test_names=listed["test_names"],
+        fix_names=listed["fix_names"],
+        changed_names=listed["changed_names"],
+        fragments=listed["fragments"],
+        needs=tuple(_need(row) for row in _list(found["needs"])),
+        commits=listed["commits"],
+        unread=listed["unread"],
+    )
+
+
+def _rest_path(row: Any) -> RestPath:
+    path = RestPath(**row)
+    _text(path.path)
+    if not all(isinstance(flag, bool) for flag in (path.source, path.new, path.shown)):
+        raise TypeError(path.path)
+    return path
+
+
+def _need(row: Any) -> Need:
+    need = Need(**row)
+    return Need(kind=NeedKind(need.kind), text=_text(need.text), path=_text(need.path))
+
+
+def _list(value: Any) -> list[Any]:
+    if not isinstance(value, list):
+        raise TypeError(value)
+    return value
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(value)
+    return value

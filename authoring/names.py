@@ -1,0 +1,239 @@
+"""The tree-sitter door: source text becomes the names, texts and code that stand on some of its lines.
+
+Only this module imports tree-sitter, and only when a source is read. A source that does not parse is read as far as it
+does: tree-sitter gives a tree for any bytes.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import import_module
+from typing import Final
+
+from tree_sitter import Language, Node, Parser
+
+from authoring.grammars import GRAMMARS, NAME_NODES, Grammar
+
+# Written by tools: nobody's names are looked for in a bundle, and a tree of it costs seconds.
+LARGEST_SOURCE: Final = 2_000_000
+_PROSE: Final = "\0"
+_PASSED_OVER: Final = frozenset({"value", "type", "right", "default_value", "body", "return_type"})
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SourceNames:
+    """What stands on some lines of a source, decoded as UTF-8 (undecodable bytes as ``\\xNN``).
+
+    ``defined`` are functions, classes, methods, types, fields, module variables and attributes that are set; ``local``
+    variables of functions; ``used`` names that are called or taken from an object; ``keywords`` those of arguments and
+    of object literals; ``imported`` names and ``modules`` come from import statements. ``texts`` are string literals,
+    each piece between placeholders by itself. ``inside`` are the functions and classes that the lines lie in. ``code``
+    is the lines themselves without comments, docstrings and strings of several words, tokens separated by one blank.
+    """
+
+    defined: frozenset[str]
+    local: frozenset[str]
+    parameters: frozenset[str]
+    imported: frozenset[str]
+    modules: frozenset[str]
+    used: frozenset[str]
+    keywords: frozenset[str]
+    inside: frozenset[str]
+    texts: tuple[str, ...]
+    numbers: frozenset[str]
+    code: tuple[str, ...]
+
+
+def read_names(language: str, source: bytes, lines: Iterable[int] | None = None) -> SourceNames:
+    """Return what stands on some lines (1-based; all when None) of a source in a language of ``grammars.GRAMMARS``."""
+    if len(source) > LARGEST_SOURCE:
+        source, lines = b"", ()
+    chosen = range(1, source.count(b"\n") + 2) if lines is None else sorted(set(lines))
+    walk = _Walk(grammar=GRAMMARS[language], lines=chosen)
+    walk.through(_parser(language).parse(source).root_node)
+    return walk.result()
+
+
+@cache
+def _parser(language: str) -> Parser:
+    grammar = GRAMMARS[language]
+    return Parser(Language(getattr(import_module(grammar.package), grammar.entry)()))
+
+
+def _text(node: Node) -> str:
+    return (node.text or b"").decode("utf-8", "backslashreplace")
+
+
+@dataclass(kw_only=True, slots=True)
+class _Walk:
+    """One pass over a tree, with what has been met so far."""
+
+    grammar: Grammar
+    lines: range | list[int]
+    defined: set[str] = field(default_factory=set)
+    local: set[str] = field(default_factory=set)
+    parameters: set[str] = field(default_factory=set)
+    imported: set[str] = field(default_factory=set)
+    modules: set[str] = field(default_factory=set)
+    used: set[str] = field(default_factory=set)
+    keywords: set[str] = field(default_factory=set)
+    inside: set[str] = field(default_factory=set)
+    texts: list[str] = field(default_factory=list)
+    numbers: set[str] = field(default_factory=set)
+    tokens: dict[int, list[str]] = field(default_factory=dict)
+
+    def result(self) -> SourceNames:
+        return SourceNames(
+            defined=frozenset(self.defined),
+            local=frozenset(self.local - self.defined),
+            parameters=frozenset(self.parameters),
+            imported=frozenset(self.imported),
+            modules=frozenset(self.modules),
+            used=frozenset(self.used),
+            keywords=frozenset(self.keywords),
+            inside=frozenset(self.inside),
+            texts=tuple(self.texts),
+            numbers=frozenset(self.numbers),
+            code=tuple(
+                piece for _, tokens in sorted(self.tokens.items()) for piece in " ".join(tokens).split(_PROSE) if piece
+            ),
+        )
+
+    def through(self, root: Node) -> None:
+        waiting: list[tuple[Node, bool, bool]] = [(root, False, False)]
+        while waiting:
+            node, in_function, in_string = waiting.pop()
+            if not self._touches(node) or self._is_comment(node):
+                continue
+            string = node.type in self.grammar.strings
+            if string or not node.children:
+                self._leaf(node, in_string=in_string)
+            self._named(node, in_function)
+            below = (in_function or node.type in self.grammar.functions, in_string or string)
+            waiting.extend((child, *below) for child in reversed(node.children))
+
+    def _touches(self, node: Node) -> bool:
+        """Say whether any of the lines is one of the node's."""
+        place = bisect_left(self.lines, node.start_point[0] + 1)
+        return place < len(self.lines) and self.lines[place] <= node.end_point[0] + 1
+
+    def _on(self, node: Node) -> bool:
+        """Say whether a node begins on one of the lines."""
+        row = node.start_point[0] + 1
+        place = bisect_left(self.lines, row)
+        return place < len(self.lines) and self.lines[place] == row
+
+    def _is_comment(self, node: Node) -> bool:
+        if node.type in self.grammar.comments:
+            return True
+        # A string that is a statement by itself documents and does nothing.
+        return (
+            self.grammar.docstrings
+            and node.type == "string"
+            and node.parent is not None
+            and node.parent.type in {"expression_statement", "module", "block"}
+            and len(node.parent.children) == 1
+        )
+
+    def _leaf(self, node: Node, *, in_string: bool) -> None:
+        """Keep a token of the code; a whole string is one, and its pieces are texts."""
+        if node.type in self.grammar.strings:
+            pieces = [child for child in node.children if child.type in self.grammar.string_parts]
+            self.texts += [_text(piece) for piece in pieces if self._touches(piece)]
+        elif node.is_named and node.type in self.grammar.numbers and self._on(node):
+            self.numbers.add(_text(node))
+        if self._on(node) and not in_string:
+            text = _text(node)
+            # A message may be what a task has to give: what stands before and after it are two pieces of code.
+            prose = node.type in self.grammar.strings and len(text.split()) > 1
+            self.tokens.setdefault(node.start_point[0], []).append(_PROSE if prose else text)
+
+    def _named(self, node: Node, in_function: bool) -> None:
+        grammar, kind = self.grammar, node.type
+        if kind in grammar.imports:
+            self._import(node)
+        elif kind in grammar.definitions:
+            name = node.child_by_field_name(grammar.definitions[kind])
+            if name is not None:
+                self.inside.add(_text(name))
+                self._keep(self.defined, [name])
+        elif kind in grammar.members:
+            self._keep(self.defined, node.children_by_field_name(grammar.members[kind]))
+        elif kind in grammar.variables:
+            for target in node.children_by_field_name(grammar.variables[kind]):
+                self._assign(target, in_function)
+        elif kind in grammar.parameter_lists:
+            self._keep(self.parameters, _targets(node))
+        elif kind in grammar.attributes:
+            self._keep(self.used, node.children_by_field_name(grammar.attributes[kind]))
+        elif kind in grammar.keywords:
+            self._keep(self.keywords, node.children_by_field_name(grammar.keywords[kind]))
+        elif kind == "shorthand_property_identifier":
+            self._keep(self.keywords, [node])
+        elif kind in grammar.calls:
+            called = node.child_by_field_name(grammar.calls[kind]) if grammar.calls[kind] else node.named_children[-1]
+            self._keep(self.used, [called] if called is not None else [])
+        elif kind in {"assignment_expression", "assignment_statement"}:
+            left = node.child_by_field_name("left")
+            if left is not None:
+                self._set_attribute(left)
+        elif kind == "identifier" and node.parent is not None and node.parent.type == "token_tree":
+            # Inside a macro of Rust there are tokens only.
+            self._keep(self.used, [node])
+
+    def _keep(self, where: set[str], nodes: Iterable[Node]) -> None:
+        for node in nodes:
+            if node.type == "literal_element" and node.named_children:
+                node = node.named_children[0]  # noqa: PLW2901 - Go wraps the keys of its literals
+            if node.type in NAME_NODES and self._on(node):
+                where.add(_text(node))
+
+    def _assign(self, target: Node, in_function: bool) -> None:
+        if self._set_attribute(target):
+            return
+        self._keep(self.local if in_function else self.defined, _targets(target))
+
+    def _set_attribute(self, target: Node) -> bool:
+        name = self.grammar.attributes.get(target.type)
+        if name is None:
+            return False
+        self._keep(self.defined, target.children_by_field_name(name))
+        return True
+
+    def _import(self, node: Node) -> None:
+        for part in ("module_name", "source", "path", "argument", "name"):
+            for found in node.children_by_field_name(part):
+                if self._on(found):
+                    self.modules.add(_text(found).strip("\"'`"))
+        if self._on(node) or self._touches(node):
+            self._keep(self.imported, (leaf for leaf in _leaves(node) if leaf.type in NAME_NODES))
+
+
+def _leaves(node: Node) -> Iterator[Node]:
+    waiting = [node]
+    while waiting:
+        one = waiting.pop()
+        if one.children:
+            waiting.extend(one.children)
+        else:
+            yield one
+
+
+def _targets(node: Node) -> Iterator[Node]:
+    """Yield the names that a pattern or a list of parameters binds; types and default values bind none."""
+    if node.type in NAME_NODES:
+        yield node
+        return
+    waiting = [node]
+    while waiting:
+        one = waiting.pop()
+        for position, child in enumerate(one.children):
+            if one.field_name_for_child(position) in _PASSED_OVER and one.type != "pair_pattern":
+                continue
+            if child.type in NAME_NODES:
+                yield child
+            elif child.is_named:
+                waiting.append(child)

@@ -1,0 +1,111 @@
+"""What graded tests use that only the fix brings: nobody could guess it unless the text gives it. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from functools import reduce
+from typing import Final
+
+from authoring.change_words import Need, NeedKind
+from authoring.names import SourceNames
+
+_OPTION: Final = re.compile(r"(?<![\w-])--[a-z][a-z0-9]*(?:-[a-z0-9]+)*(?![\w-])")
+_WORD: Final = re.compile(r"[^\W\d_]{2,}")
+_TELLING_NUMBER: Final = re.compile(r"0[xob][0-9a-f_]{2,}|[0-9_]{3,}|[0-9]+\.[0-9]+", re.IGNORECASE)
+_FEWEST_LETTERS: Final = 3
+_SHORTEST_TEXT: Final = 8
+
+
+def needs_of(
+    test: Sequence[tuple[str, SourceNames]],
+    brought: Sequence[SourceNames],
+    old_words: Collection[str],
+    new_paths: Sequence[str],
+) -> Iterator[Need]:
+    """Yield what the added lines of test files (path, names) use of what the fix brings, each thing once.
+
+    ``old_words`` are the words of the changed source files at the base, ``new_paths`` the source files that the fix
+    adds. Whether the base has a name elsewhere is still to be looked up.
+    """
+    if not brought:
+        return
+    fix = reduce(_both, brought)
+    told: set[tuple[NeedKind, str]] = set()
+    for path, names in test:
+        for kind, text in _of_one(names, fix, old_words, new_paths):
+            if (kind, text) not in told:
+                told.add((kind, text))
+                yield Need(kind=kind, text=text, path=path)
+
+
+def _of_one(
+    names: SourceNames, fix: SourceNames, old_words: Collection[str], new_paths: Sequence[str]
+) -> Iterator[tuple[NeedKind, str]]:
+    own = (names.defined | names.local | names.parameters) - names.imported
+    used = (names.used | names.imported) - own
+    for name in sorted((used & fix.defined) - fix.imported):
+        if name not in old_words and _is_telling(name):
+            yield NeedKind.NAME, name
+    taken = fix.parameters | fix.defined | fix.used | set(fix.texts)
+    for name in sorted((names.keywords & taken) - names.imported - (used & fix.defined)):
+        if name not in old_words and _is_telling(name):
+            yield NeedKind.KEYWORD, name
+    options = {option for text in fix.texts for option in _OPTION.findall(text)}
+    for option in sorted({option for text in names.texts for option in _OPTION.findall(text)} & options):
+        yield NeedKind.OPTION, option
+    for path in new_paths:
+        module = _module(path)
+        if any(re.search(rf"(?:^|[./:]){re.escape(module)}(?:$|\.[cm]?[jt]sx?$)", name) for name in names.modules):
+            yield NeedKind.MODULE, module
+    for text in _texts(names, fix):
+        yield NeedKind.TEXT, text
+    for number in sorted(names.numbers & fix.numbers):
+        if _TELLING_NUMBER.fullmatch(number) and number not in old_words:
+            yield NeedKind.VALUE, number
+
+
+def _is_telling(name: str) -> bool:
+    return len(name) >= _FEWEST_LETTERS and not (name.startswith("__") and name.endswith("__"))
+
+
+def _module(path: str) -> str:
+    stem = path.rpartition(".")[0] or path
+    parts = stem.split("/")
+    return parts[-2] if parts[-1] in {"__init__", "index", "mod"} and len(parts) > 1 else parts[-1]
+
+
+def _texts(names: SourceNames, fix: SourceNames) -> Iterator[str]:
+    """Yield the longest common pieces of what a test expects and what the fix says."""
+    said = [piece for piece in map(_trimmed, fix.texts) if _is_message(piece)]
+    for expected in dict.fromkeys(map(_trimmed, names.texts)):
+        for piece in said:
+            if piece in expected:
+                yield piece
+            elif _is_message(expected) and expected in piece:
+                yield expected
+
+
+def _trimmed(text: str) -> str:
+    """Return a text without the blanks, quotes and colons that stand beside a placeholder."""
+    return text.strip().strip("'\"`:;,. ")
+
+
+def _is_message(text: str) -> bool:
+    return len(text) >= _SHORTEST_TEXT and "\n" not in text and " " in text and len(_WORD.findall(text)) >= 2
+
+
+def _both(one: SourceNames, other: SourceNames) -> SourceNames:
+    return SourceNames(
+        defined=one.defined | other.defined,
+        local=one.local | other.local,
+        parameters=one.parameters | other.parameters,
+        imported=one.imported | other.imported,
+        modules=one.modules | other.modules,
+        used=one.used | other.used,
+        keywords=one.keywords | other.keywords,
+        inside=one.inside | other.inside,
+        texts=one.texts + other.texts,
+        numbers=one.numbers | other.numbers,
+        code=one.code + other.code,
+    )

@@ -1,0 +1,57 @@
+"""Texts and code as tokens: what of a line of code is worth recognising, and where it stands in a task. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+# Fewer tokens in a row, and a call of any function looks like any other.
+SHORTEST_FRAGMENT: Final = 6
+_TOKEN: Final = re.compile(r"\w+|[^\w\s]")
+_IDENTIFIER: Final = re.compile(r"[^\W\d]\w*")
+_FEWEST_WORDS: Final = 2
+_FEWEST_SIGNS: Final = 2
+
+
+def tokens(text: str) -> list[str]:
+    """Return the words and signs of a text, blanks left out."""
+    return _TOKEN.findall(text)
+
+
+def placed_tokens(text: str) -> list[tuple[str, int, int]]:
+    """Return the same with the character index at which each begins and ends."""
+    return [(found[0], found.start(), found.end()) for found in _TOKEN.finditer(text)]
+
+
+def identifiers(text: str) -> set[str]:
+    """Return every word of a text that could be a name."""
+    return set(_IDENTIFIER.findall(text))
+
+
+def shingles(words: Sequence[str], length: int) -> set[tuple[str, ...]]:
+    """Return every run of ``length`` tokens."""
+    return {tuple(words[place : place + length]) for place in range(len(words) - length + 1)}
+
+
+def fragments_of(line: str, known: set[tuple[str, ...]]) -> Iterator[str]:
+    """Yield the longest runs of a line's tokens that hold no known run of ``SHORTEST_FRAGMENT``, if they say enough."""
+    words = tokens(line)
+    start: int | None = None
+    last = len(words) - SHORTEST_FRAGMENT
+    for place in range(last + 2):
+        fresh = place <= last and tuple(words[place : place + SHORTEST_FRAGMENT]) not in known
+        if fresh and start is None:
+            start = place
+        elif not fresh and start is not None:
+            run = words[start : place - 1 + SHORTEST_FRAGMENT]
+            if is_code(run):
+                yield " ".join(run)
+            start = None
+
+
+def is_code(run: Sequence[str]) -> bool:
+    """Say whether tokens are code and no prose: names enough to know it by, and signs that prose does not have."""
+    names = {word for word in run if len(word) > 2 and word[0].isalpha()}
+    signs = [word for word in run if not (word[0].isalnum() or word[0] == "_") and word not in ".,'\"`;:!?-"]
+    return len(names) >= _FEWEST_WORDS and len(signs) >= _FEWEST_SIGNS

@@ -1,0 +1,42 @@
+"""Which of many words a tree holds, told by one pass of ``git grep``."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from pathlib import Path
+
+from casewright.git_command import Git
+
+# What ``git grep`` ends with when nothing matches.
+_NOTHING_FOUND = 1
+
+
+def words_in_tree(git: Git, tree: str, words: Collection[bytes], scratch: Path) -> set[bytes]:
+    """Return those words that stand whole in some text file of a tree; ``scratch`` is a file that may be written.
+
+    Words are bytes without a newline. A word that stands only within a longer one that was asked for too counts as
+    found: git reports one match for each place.
+    """
+    wanted = {word for word in words if word and b"\n" not in word and b"\0" not in word}
+    if not wanted:
+        return set()
+    scratch.write_bytes(b"".join(word + b"\n" for word in sorted(wanted)))
+    found: set[bytes] = set()
+    try:
+        arguments = ("grep", "-I", "-h", "-o", "-w", "-F", "--no-color", "-f", str(scratch), tree)
+        for line in _lines(git.stream(*arguments, also=_NOTHING_FOUND)):
+            found.add(line)
+            if len(found) == len(wanted):
+                break
+    finally:
+        scratch.unlink(missing_ok=True)
+    return {word for word in wanted if word in found or any(word in longer for longer in found)}
+
+
+def _lines(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    rest = b""
+    for piece in pieces:
+        *whole, rest = (rest + piece).split(b"\n")
+        yield from whole
+    if rest:
+        yield rest
