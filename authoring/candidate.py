@@ -20,9 +20,11 @@ from execution.languages.base import Refusal
 from miner.admission import AdmissionRequest, plan
 from miner.change import Change
 from miner.content import task_lines, texts_of
+from miner.forge_facts import ForgeTexts
 from miner.judgement import Judgement, Reached, Standing
 from miner.parts import Parts, split
 from miner.path_rules import glob_pattern
+from miner.pull_texts import landed_as
 from miner.reasons import Reason
 from miner.screen import screen_parts, sentence, shown_path
 
@@ -43,6 +45,7 @@ class Prepared:
     licence: str | None
     category: str
     text: TaskText
+    told: ForgeTexts
     facts: ChangeFacts
     apply: str
     request: AdmissionRequest
@@ -52,15 +55,17 @@ def prepare(change: Change, desk: Desk, era_date: EraDate) -> Prepared | Judgeme
     """Return a candidate ready to be judged, or the reason against it.
 
     ``era_date`` gives the date that an era's environment is pinned to (see ``miner.ledger``). Raises
-    ``RepositoryError`` when git fails.
+    ``RepositoryError`` when git fails, ``ForgeError`` when the change's texts can't be had.
     """
     repository = desk.tools.repository
     parts = split(change.entries, desk.rules)
     screened = screen_parts(change.entries, parts, desk.size_limits)
     if screened.reason is not None:
         return _refused(change, desk, screened.reason, sentence(screened), Reached.SCANNED)
-    texts = texts_of(repository, change)
-    finding = desk.screens.first_reason(change, parts, texts)
+    told = desk.texts.of(change)
+    change = landed_as(change, told)
+    texts = source_texts(texts_of(repository, change), told)
+    finding = desk.screens.first_reason(change, parts, tuple(f"{text.title}\n{text.text}" for text in texts))
     if finding.reason is not None:
         return _refused(change, desk, finding.reason, finding.detail, Reached.SCANNED)
     # A command of the user's own is no rule that could say more of a file than its name does.
@@ -79,6 +84,7 @@ def prepare(change: Change, desk: Desk, era_date: EraDate) -> Prepared | Judgeme
         licence=desk.licence or licence_of(repository.tree(change.head)),
         category=desk.category or _category(parts, desk.categories) or desk.usual_category or UNCATEGORISED,
         text=_text(texts),
+        told=told,
         facts=_facts(change, desk, parts, collected),
         apply=apply_command(change.base, change.head, parts.test),
         request=AdmissionRequest(
@@ -123,10 +129,22 @@ def _facts(change: Change, desk: Desk, parts: Parts, graded: tuple[str, ...]) ->
     )
 
 
-def _text(texts: tuple[str, ...]) -> TaskText:
-    statement = draft_statement(
-        SourceText(kind=TextKind.COMMIT, source="commit message", title="", text=text) for text in texts
-    )
+def source_texts(messages: tuple[str, ...], told: ForgeTexts) -> tuple[SourceText, ...]:
+    """Return everything that people wrote of a change; of a part of a pull request only its own messages count."""
+    found = [SourceText(kind=TextKind.COMMIT, source="commit message", title="", text=message) for message in messages]
+    if told.pull is not None and told.whole:
+        label = f"pull request {told.pull.reference.short}"
+        pull = SourceText(kind=TextKind.PULL_REQUEST, source=label, title=told.pull.title, text=told.pull.body)
+        issues = (
+            SourceText(kind=TextKind.ISSUE, source=f"issue {issue.reference.short}", title=issue.title, text=issue.body)
+            for issue in told.issues
+        )
+        found = [*issues, pull, *found]
+    return tuple(found)
+
+
+def _text(texts: tuple[SourceText, ...]) -> TaskText:
+    statement = draft_statement(texts)
     return TaskText(task=statement.task, text_from=statement.text_from)
 
 

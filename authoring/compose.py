@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -18,11 +19,13 @@ from authoring.case import (
     ExcludedFile,
     FailureRow,
     Grading,
+    Issue,
     Landing,
     Limits,
     Mode,
     Network,
     NetworkUse,
+    PullRequest,
     Runtime,
     Size,
     Source,
@@ -37,11 +40,15 @@ from execution.languages.file_names import language_of_files
 from execution.observation import RED, FailsBy, Observation, Outcome
 from execution.recipe import Recipe
 from miner.admission import Evidence
+from miner.forge_facts import ForgeTexts, IssueFacts, PullFacts
 from miner.observe import Trial
 from miner.verdict import results
 
 RESOLVED_WHEN: Final = "the check exits with 0 and every test that passed at the grading commit passes"
 RESOLVED_BY_EXIT_CODE: Final = "the check exits with 0"
+# What no canonical JSON holds, and what no line of a draft does (see ``authoring.fields``).
+_UNFIT: Final = re.compile("[\x7f\ud800-\udfff]")
+_UNFIT_LINE: Final = re.compile("[\x00-\x1f\x7f\ud800-\udfff]")
 _COMMIT_PAGES: Final = {"github.com": "/commit/", "gitlab.com": "/-/commit/", "codeberg.org": "/commit/"}
 
 
@@ -86,6 +93,7 @@ def compose(
     facts: ChangeFacts,
     naming: Naming,
     text: TaskText,
+    told: ForgeTexts,
     recipe: Recipe,
     evidence: Evidence,
     *,
@@ -134,7 +142,7 @@ def compose(
         base_commit=facts.base,
         grading_commit=facts.head,
         landing=Landing(style=Style(facts.style), decided_by=facts.decided_by),
-        source=_source(facts, naming, text),
+        source=_source(facts, naming, text, told),
         language=naming.language,
         category=naming.category,
         task=text.task,
@@ -157,17 +165,41 @@ def compose(
     return with_record_digest(case)
 
 
-def _source(facts: ChangeFacts, naming: Naming, text: TaskText) -> Source:
+def _source(facts: ChangeFacts, naming: Naming, text: TaskText, told: ForgeTexts) -> Source:
     return Source(
         commit_url=commit_url(naming.repository_url, facts.head),
         authored=moment(facts.authored),
         committed=moment(facts.committed),
         licence=naming.licence,
-        pull_request=None,
-        issues=(),
+        pull_request=None if told.pull is None else _pull_request(told.pull),
+        issues=tuple(_issue(issue) for issue in told.issues),
         text_from=tuple(TextFrom(source=source, sentences=taken) for source, taken in text.text_from),
         proposed_by=naming.proposed_by,
     )
+
+
+def _pull_request(pull: PullFacts) -> PullRequest:
+    return PullRequest(
+        url=pull.url,
+        number=pull.reference.number,
+        title=_one_line(pull.title),
+        merged_at=None if pull.merged_at is None else moment(pull.merged_at),
+    )
+
+
+def _issue(issue: IssueFacts) -> Issue:
+    return Issue(
+        url=issue.url,
+        number=issue.reference.number,
+        title=_one_line(issue.title),
+        body=_UNFIT.sub("\ufffd", issue.body.replace("\r\n", "\n")),
+        labels=tuple(_one_line(label) for label in issue.labels),
+        created=moment(issue.created_at),
+    )
+
+
+def _one_line(text: str) -> str:
+    return " ".join(_UNFIT_LINE.sub(" ", text).split())
 
 
 def _verification(

@@ -165,6 +165,7 @@ def _case(concluded: Concluded, desk: Desk, case_id: str) -> Case:
         prepared.facts,
         naming,
         prepared.text,
+        prepared.told,
         prepared.request.recipe,
         evidence,
         today=round(time.time()),
@@ -177,13 +178,16 @@ def _id(prepared: Prepared, desk: Desk) -> str:
     if desk.case_id:
         return desk.case_id
     taken = frozenset(list_drafts(desk.workspace))
-    plain = new_id(prepared.repository_id, prepared.request.head)
-    if plain in taken and _same_change(plain, prepared, desk):
-        return plain
-    owned = new_id(prepared.repository_id, prepared.request.head, taken=frozenset({plain}))
-    if owned in taken and _same_change(owned, prepared, desk):
-        return owned
-    return new_id(prepared.repository_id, prepared.request.head, taken=taken)
+    told = prepared.told
+    number = told.pull.reference.number if told.pull is not None and told.whole else None
+    # The change may have been judged before anybody knew of its pull request: it keeps the draft that it has.
+    for pull_request in dict.fromkeys((number, None)):
+        plain = new_id(prepared.repository_id, prepared.request.head, pull_request)
+        owned = new_id(prepared.repository_id, prepared.request.head, pull_request, frozenset({plain}))
+        for name in (plain, owned):
+            if name in taken and _same_change(name, prepared, desk):
+                return name
+    return new_id(prepared.repository_id, prepared.request.head, number, taken)
 
 
 def _same_change(case_id: str, prepared: Prepared, desk: Desk) -> bool:

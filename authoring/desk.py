@@ -18,6 +18,7 @@ from miner.admission import Tools
 from miner.content import ContentScreens, PastChanges
 from miner.history import Stretch
 from miner.path_rules import PathRules
+from miner.pull_texts import NO_TEXTS, TextsOfChanges
 from miner.repository_id import repository_id
 from miner.screen import SizeLimits
 from miner.shape_rules import rules_of
@@ -68,6 +69,7 @@ class Desk:
     categories: tuple[CategorySection, ...] = ()
     case_id: str | None = None
     dry_run: bool = False
+    texts: TextsOfChanges = NO_TEXTS
 
 
 def open_desk(

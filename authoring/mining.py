@@ -18,7 +18,7 @@ from authoring.candidate import Prepared, prepare
 from authoring.conclusion import Concluded, conclude, judge
 from authoring.desk import Desk
 from authoring.draft import draft_path
-from casewright.errors import InfrastructureError, RepositoryError, SandboxUnavailableError, machine_error
+from casewright.errors import ForgeError, InfrastructureError, RepositoryError, SandboxUnavailableError, machine_error
 from execution.sandboxes.launcher import LAUNCHER
 from execution.stoppable import StoppableSandbox
 from miner.change import Change
@@ -33,8 +33,8 @@ NO_VERDICT = (InfrastructureError, RepositoryError, SandboxUnavailableError)
 # How long workers may take to notice that a run is given up; git and sandboxes need a fraction of it.
 PATIENCE_SECONDS: Final = 5.0
 STOP_AGAIN_SECONDS: Final = 0.1
-# Of a clone without file contents, the files of so many changes are fetched in one go.
-FETCHED_AT_ONCE: Final = 500
+# What a server has to give is asked for so many changes at once.
+BROUGHT_AT_ONCE: Final = 200
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -52,24 +52,30 @@ class Mining:
 def mine(mining: Mining, changes: tuple[Change, ...]) -> Iterator[Judgement]:
     """Judge candidates and yield each judgement once it is kept; known ones are yielded from the ledger.
 
-    Raises ``WorkspaceError`` when the ledger or a draft can't be written. When the iterator is left early, running
+    Raises ``WorkspaceError`` when the ledger or a draft can't be written, ``ForgeError`` when a forge answers no more:
+    what was being judged then is judged to its end. When the iterator is left early, running
     sandboxes are ended and nothing of them is kept.
     """
     mining.observer.candidates(len(changes))
     stop = threading.Event()
     waiting: dict[Future[Concluded], _Task] = {}
+    refused: ForgeError | None = None
     with _workers(mining.jobs, stop, waiting) as pool:
         for number, change in enumerate(changes):
-            if number % FETCHED_AT_ONCE == 0:
-                _bring(mining, changes[number : number + FETCHED_AT_ONCE])
+            task = _Task(change=change, started=_now())
             known = None if mining.again else _known(mining, change)
+            try:
+                if number % BROUGHT_AT_ONCE == 0:
+                    _bring(mining, changes[number : number + BROUGHT_AT_ONCE])
+                prepared = known or _prepared(mining, change)
+            except ForgeError as error:
+                # All that follow would meet the same; what is being judged comes to its end.
+                refused = error
+                break
             if known is not None:
                 mining.observer.finished(known)
                 yield known
                 continue
-            prepared = _prepared(mining, change)
-            task = _Task(change=change, started=_now())
-            mining.observer.started(change.head, shown_path(change.subject), "preparing")
             if isinstance(prepared, Judgement):
                 yield _kept(mining, prepared, task)
                 continue
@@ -79,6 +85,8 @@ def mine(mining: Mining, changes: tuple[Change, ...]) -> Iterator[Judgement]:
                 yield from _finished(mining, waiting)
         while waiting:
             yield from _finished(mining, waiting)
+    if refused is not None:
+        raise refused
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -117,18 +125,21 @@ def _end(futures: tuple[Future[Concluded], ...]) -> None:
 
 
 def _bring(mining: Mining, changes: tuple[Change, ...]) -> None:
-    """Fetch what a clone without file contents lacks of the changes that are going to be judged."""
-    repository = mining.desk.tools.repository
-    if not repository.owes_contents():
-        return
+    """Fetch in one go what the changes that are going to be judged need of a server: file contents, texts.
+
+    Raises ``ForgeError`` when the texts can't be had.
+    """
     wanted = [change for change in changes if mining.again or _known(mining, change) is None]
     if not wanted:
         return
-    first = wanted[0]
-    mining.observer.started(first.head, shown_path(first.subject), f"fetching the files of {len(wanted)} changes")
-    # What can't be had is told of each change that needs it, when its turn comes.
-    with suppress(RepositoryError):
-        repository.bring_contents((change.base, change.head) for change in wanted)
+    first, repository = wanted[0], mining.desk.tools.repository
+    if repository.owes_contents():
+        subject = shown_path(first.subject)
+        mining.observer.started(first.head, subject, f"fetching the files of {len(wanted)} changes")
+        # What can't be had is told of each change that needs it, when its turn comes.
+        with suppress(RepositoryError):
+            repository.bring_contents((change.base, change.head) for change in wanted)
+    mining.desk.texts.prefetch(wanted)
 
 
 def _known(mining: Mining, change: Change) -> Judgement | None:
@@ -136,8 +147,11 @@ def _known(mining: Mining, change: Change) -> Judgement | None:
 
 
 def _prepared(mining: Mining, change: Change) -> Prepared | Judgement:
+    mining.observer.started(change.head, shown_path(change.subject), "preparing")
     try:
         return prepare(change, mining.desk, mining.ledger.era_date)
+    except ForgeError:
+        raise
     except NO_VERDICT as error:
         return _no_verdict(mining, change, error)
     except OSError as error:

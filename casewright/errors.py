@@ -83,6 +83,10 @@ class InfrastructureError(CasewrightError):
     """The machine, the network or a registry failed: retried on the next run, never a verdict."""
 
 
+class ForgeError(InfrastructureError):
+    """A forge can't be asked, refuses, or answers something unreadable: all that follows would fail alike."""
+
+
 class WorkspaceError(CasewrightError):
     """The workspace can't be used: read-only, locked by another process, its ledger damaged."""
 

@@ -67,3 +67,17 @@ class IssueFacts:
     body: str
     labels: tuple[str, ...]
     created_at: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ForgeTexts:
+    """What a forge says of one change: the pull request that brought it and the issues that this one closes.
+
+    ``whole`` says whether the change is all of the pull request: only then do its texts describe the change. ``notes``
+    say what was looked for and left out, in one sentence each.
+    """
+
+    pull: PullFacts | None = None
+    issues: tuple[IssueFacts, ...] = ()
+    whole: bool = True
+    notes: tuple[str, ...] = ()
