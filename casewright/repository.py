@@ -144,6 +144,21 @@ class Repository:
         heads = (name.removeprefix(b"refs/heads/") for name in self.refs if name.startswith(b"refs/heads/"))
         return tuple(name.decode("utf-8", "backslashreplace") for name in heads)
 
+    def known(self, revision: str) -> str | None:
+        """Return the full id of the commit that a revision names, or None where there is none."""
+        outcome = self._git.attempt("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
+        return outcome.out.decode("ascii").strip() if outcome.code == 0 else None
+
+    def first_parents(self, tip: str, count: int | None = None) -> tuple[str, ...]:
+        """Return the ids of the first-parent line from ``tip``, itself first, at most ``count`` of them."""
+        limit = () if count is None else (f"--max-count={count}",)
+        return tuple(self._git.run("rev-list", "--first-parent", *limit, tip, "--").decode("ascii").split())
+
+    def mentioning(self, tip: str, text: str) -> tuple[str, ...]:
+        """Return the ids of all commits that ``tip`` reaches whose message holds a text, newest first."""
+        found = self._git.run("rev-list", "--encoding=UTF-8", "--fixed-strings", f"--grep={text}", tip, "--")
+        return tuple(found.decode("ascii").split())
+
     def commit(self, revision: str) -> Commit:
         """Return one commit with its whole message."""
         wanted = self.resolve(revision)

@@ -312,6 +312,29 @@ def test_several_threads_read_one_repository(opened: Repository) -> None:
     assert seen == [b"def area(a, b):\n    return a * b\n"] * 80
 
 
+def test_a_commit_that_may_be_missing_is_asked_for_without_an_error(built: RepoBuilder, opened: Repository) -> None:
+    assert opened.known("main") == built.head()
+    assert opened.known(built.head()) == built.head()
+    assert opened.known("a" * 40) is None
+    assert opened.known("refs/heads/gone") is None
+    assert opened.known(built.tree()) is None
+
+
+def test_the_first_parent_line_and_the_messages_of_all_commits_are_read(built: RepoBuilder, cache: Path) -> None:
+    first, second = built.git("rev-parse", "HEAD~1"), built.head()
+    built.switch("topic", at=first)
+    topic = built.commit("Side .* (#7)\n\nwith a body", {"a": "1\n"})
+    built.switch("main")
+    merged = built.merge("topic", message="Merge (#8)\n\nof (#7)")
+
+    with open_source(str(built.path), cache) as repository:
+        assert repository.first_parents("main") == (merged, second, first)
+        assert repository.first_parents(merged, 2) == (merged, second)
+        assert repository.mentioning("main", "(#7)") == (merged, topic)
+        assert repository.mentioning("main", ".* (") == (topic,)
+        assert repository.mentioning("main", "--all") == ()
+
+
 def test_describe_counts_from_the_nearest_tag(built: RepoBuilder, cache: Path) -> None:
     with open_source(str(built.path), cache) as repository:
         assert repository.describe("HEAD") == ""

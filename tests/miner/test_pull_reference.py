@@ -181,8 +181,8 @@ def test_what_is_written_out_is_read_back(host: str, owner: str, name: str, numb
 
 
 _PIECES = st.sampled_from(
-    "https:// http:// // / @ : \\ # ? . .. github.com www. evil.org .ghe.com git.example.org localhost dev box pull 12 0"
-    " %2e < > \u200b \u0131 8443".split(" ")
+    "https:// http:// // / @ : \\ # ? . .. github.com www. evil.org .ghe.com git.example.org localhost dev box pull 12"
+    " 0 %2e < > \u200b \u0131 8443".split(" ")
 )
 
 
