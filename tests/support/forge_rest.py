@@ -13,6 +13,7 @@ from tests.support.forge_answers import Answer, Refused, Request, as_json, not_f
 from tests.support.forge_content import Content, HostedRepository, Issue, Pull
 from tests.support.forge_git import ChangedFile, HostedCommit, Person, Reader
 from tests.support.forge_json import Json, node_id, stamp
+from tests.support.forge_pulls import base_of_diff
 
 # A pull request's commits are listed up to here, its files up to there; no page and no Link says that there are more.
 COMMITS_LISTED = 250
@@ -86,7 +87,7 @@ class Rest:
             repository, rest, renamed = self._content.by_id(int(numbered["id"])), numbered["rest"] or "", False
         elif named:
             found = self._content.find(unquote(named["owner"]), unquote(named["name"]))
-            repository, rest = found and found.repository, named["rest"] or ""
+            repository, rest = found.repository if found else None, named["rest"] or ""
             renamed = bool(found and found.renamed)
         else:
             raise not_found()
@@ -122,7 +123,7 @@ class Rest:
         number = _positive(call.query.get("page"), 1)
         pages = max(1, -(-len(items) // size))
         shown = [render(item) for item in items[(number - 1) * size : number * size]]
-        targets = {}
+        targets: dict[str, int] = {}
         if number > 1:
             targets |= {"prev": min(number - 1, pages)}
         if number < pages:
@@ -158,7 +159,7 @@ class Rest:
         reader = self._reader(call.repository)
         if reader.kind(pull.head_sha) != "commit" or reader.kind(pull.base_sha) != "commit":
             return []
-        return reader.changed(reader.merge_base(pull.base_sha, pull.head_sha) or pull.base_sha, pull.head_sha)
+        return reader.changed(base_of_diff(reader, pull), pull.head_sha)
 
     def _pull(self, call: Call) -> Answer:
         pull = self._found_pull(call)

@@ -72,7 +72,7 @@ class Server(ThreadingHTTPServer):
         with self._lock:
             self._connections.discard(connection)
 
-    def handle_error(self, request: Any, client_address: Any) -> None:
+    def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ARG002 - the base class's signature
         """Keep what went wrong in our own code; a client that went away is nothing wrong."""
         error = sys.exception()
         if not isinstance(error, OSError):
@@ -109,7 +109,11 @@ class Handler(BaseHTTPRequestHandler):
         """Answer a POST."""
         self._serve()
 
-    do_PUT = do_PATCH = do_DELETE = do_POST
+    def __getattr__(self, name: str) -> Callable[[], None]:
+        """Answer every other method too: what a client must not do is refused by the API, not by the server."""
+        if name.startswith("do_"):
+            return self._serve
+        raise AttributeError(name)
 
     def version_string(self) -> str:
         """Name the server as GitHub does."""
