@@ -18,11 +18,15 @@ REPOSITORY_ID_PATTERN: Final = r"^[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+)*$"
 _SLUG = r"^[a-z0-9][a-z0-9-]*$"
 _LINE = r"^[^\x00-\x1f\x7f]+$"
 _URL = r"^[^\x00-\x20\x7f]+$"
+_HOST = r"^[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[0-9]{1,5})?$"
 _NAME = r"^[A-Za-z_][A-Za-z0-9_]*$"
+# Keys of a repository's section that change no verdict, or that the digest takes another way.
+_WITHOUT_A_VERDICT: Final = {"url", "licence", "branch", "categories", "statement", "limits"}
 PHRASES: Final[Mapping[str, str]] = {
     _SLUG: "a slug of lowercase letters, digits and hyphens",
     _LINE: "one line of text",
     _URL: "an address without blanks",
+    _HOST: "the lowercase name of a host, with its port where it has one",
     _NAME: "the name of an environment variable",
     REPOSITORY_ID_PATTERN: "a repository id such as owner/name",
 }
@@ -64,12 +68,20 @@ class LimitsSection(Section):
     disk_mb: Positive | None = None
 
 
+class StatementSection(Section):
+    """A command of the user's own that proposes a task's text, and how many seconds it may take (120)."""
+
+    command: Line
+    seconds: Positive | None = None
+
+
 class DefaultsSection(Section):
     """What holds for every repository that does not say otherwise."""
 
     repeat: Positive | None = None
     limits: LimitsSection = LimitsSection()
     category: Line | None = None
+    statement: StatementSection | None = None
 
 
 class TestsSection(Section):
@@ -110,6 +122,7 @@ class RepositorySection(Section):
     check: Line | None = None
     limits: LimitsSection = LimitsSection()
     categories: tuple[CategorySection, ...] = ()
+    statement: StatementSection | None = None
     max_files: Positive | None = None
     max_lines: Positive | None = None
 
@@ -122,13 +135,14 @@ class WithdrawalSection(Section):
 
 
 class Configuration(Section):
-    """The whole file."""
+    """The whole file. ``forges`` are hosts of GitHub Enterprise whose pull requests may be read."""
 
     model_config = ConfigDict(title="casewright.yaml")
 
     schema_: Annotated[Literal["casewright.workspace/v1"], Field(alias="schema")] = CONFIGURATION_SCHEMA
     library: LibrarySection
     defaults: DefaultsSection = DefaultsSection()
+    forges: tuple[Annotated[str, Field(pattern=_HOST)], ...] = ()
     repositories: dict[Annotated[str, Field(pattern=REPOSITORY_ID_PATTERN)], RepositorySection] = {}
     withdrawals: tuple[WithdrawalSection, ...] = ()
 
@@ -140,6 +154,10 @@ class Configuration(Section):
         """Return the limits that are set, by field name: the repository's own before the defaults."""
         layers = (self.defaults.limits, self.repository(repository_id).limits)
         return {name: value for layer in layers for name, value in layer.model_dump(exclude_none=True).items()}
+
+    def statement(self, repository_id: str) -> StatementSection | None:
+        """Return the command that proposes texts for a repository, its own before the defaults'; None without any."""
+        return self.repository(repository_id).statement or self.defaults.statement
 
 
 def read_configuration(path: Path, name: str = CONFIGURATION) -> Configuration:
@@ -170,10 +188,10 @@ def configuration_digest(
     """Return the digest of all that may change a verdict; a known change is judged again only when it differs.
 
     ``options`` are the judging options of the command line as plain JSON values. What only names or sorts cases
-    (library identity, categories, licence, address) has no part in it.
+    (library identity, categories, licence, address) or proposes their texts has no part in it.
     """
     section = configuration.repository(repository_id)
-    judged = section.model_dump(mode="json", exclude={"url", "licence", "branch", "categories", "limits"})
+    judged = section.model_dump(mode="json", exclude=_WITHOUT_A_VERDICT)
     return digest(
         {
             "repository": judged,
