@@ -15,8 +15,8 @@ from typing import Final
 from authoring.change_words import ChangeWords, Need, NeedKind, RestPath
 from authoring.grammars import GRAMMARS
 from authoring.names import LARGEST_SOURCE, SourceNames, read_names
-from authoring.needs import needs_of
-from authoring.tokens import SHORTEST_FRAGMENT, fragments_of, identifiers, shingles, tokens
+from authoring.needs import module_name, needs_of
+from authoring.tokens import SHORTEST_FRAGMENT, fragments_of, identifiers, is_distinctive, shingles, tokens
 from casewright.git_tree import SUBMODULE, SYMLINK
 from casewright.repository import Repository
 from execution.languages.file_names import UNKNOWN, language_of_files
@@ -71,14 +71,21 @@ def read_change(
     test = [file for file in files if file.path in test_part]
     rest = [file for file in files if file.path not in test_part]
     source = [file for file in rest if rules.decide(file.path).source]
-    test_text = "\n".join(file.after.decode("utf-8", "backslashreplace") for file in test)
+    test_text = "\n".join(_decoded(file.after) for file in test)
     test_words = identifiers(test_text)
-    old_words = identifiers("\n".join(file.before.decode("utf-8", "backslashreplace") for file in source))
+    old_words = identifiers("\n".join(_decoded(file.before) for file in source))
+    old_modules = identifiers("\n".join(_decoded(file.before) for file in test))
     gained = {file.path: _gained(file) for file in (*test, *source) if file.grammar}
     brought = [gained[file.path] for file in source if file.path in gained]
     maybe_new = _own_names(brought) - old_words - test_words
-    wanted = tuple(needs_of([(file.shown, gained[file.path]) for file in test if file.path in gained], brought,
-                            old_words, [file.shown for file in source if file.new]))  # fmt: skip
+    wanted = tuple(
+        needs_of(
+            [(file.shown, gained[file.path]) for file in test if file.path in gained],
+            brought,
+            old_words,
+            [name for name in (module_name(file.shown) for file in source if file.new) if name not in old_modules],
+        )
+    )
     present = _present(repository, base, maybe_new | {need.text for need in wanted})
     return ChangeWords(
         repository=repository_id,
@@ -91,8 +98,8 @@ def read_change(
         test_paths=tuple(file.shown for file in test),
         test_names=tuple(sorted(_test_names(gained[file.path] for file in test if file.path in gained))),
         fix_names=tuple(sorted(maybe_new - present)),
-        changed_names=tuple(sorted(_changed_names(source) - test_words - (maybe_new - present))),
-        fragments=_fragments(source, test),
+        changed_names=tuple(sorted(_changed_names(source, gained) - test_words - (maybe_new - present))),
+        fragments=_fragments(source, test, gained),
         needs=tuple(need for need in wanted if _stays(need, present)),
         commits=_commits(repository, base, head),
         unread=tuple(sorted(_unread((*source, *test)))),
@@ -175,20 +182,30 @@ def _own_names(brought: Iterable[SourceNames]) -> set[str]:
     return {name for name in made - imported if len(name) >= _FEWEST_LETTERS and not _is_dunder(name)}
 
 
+def _decoded(content: bytes) -> str:
+    return content.decode("utf-8", "backslashreplace")
+
+
 def _is_dunder(name: str) -> bool:
     return name.startswith("__") and name.endswith("__")
 
 
-def _changed_names(source: Iterable[ChangedFile]) -> set[str]:
-    """Return the functions and classes of the base that the fix changes."""
+def _changed_names(source: Iterable[ChangedFile], gained: Mapping[bytes, SourceNames]) -> set[str]:
+    """Return the names of the base that stand where the fix changes code.
+
+    Those are the functions and classes that it changes, what its lines call (where the name tells more than a word of
+    any language), and the special methods that it adds.
+    """
     changed: set[str] = set()
     for file in source:
-        if file.grammar and not file.new:
-            after = read_names(file.grammar, file.after, file.gained).inside
-            before = read_names(file.grammar, file.before, file.lost).inside
-            old = identifiers(file.before.decode("utf-8", "backslashreplace"))
-            changed |= (after & old) | before
-    return {name for name in changed if len(name) >= _FEWEST_LETTERS and not _is_dunder(name)}
+        if file.grammar is None or file.new:
+            continue
+        after, before = gained[file.path], read_names(file.grammar, file.before, file.lost)
+        old = identifiers(_decoded(file.before))
+        changed |= (after.inside & old) | before.inside
+        changed |= {name for name in after.used | before.used if is_distinctive(name) and not _is_dunder(name)}
+        changed |= {name for name in after.defined - old if _is_dunder(name)}
+    return {name for name in changed if len(name) >= _FEWEST_LETTERS}
 
 
 def _present(repository: Repository, base: str, words: Collection[str]) -> set[str]:
@@ -212,23 +229,24 @@ def _is_shown(path: str, test_text: str) -> bool:
     return re.search(rf"(?<!\w){pattern}(?!\w)|{imported}", test_text) is not None
 
 
-def _fragments(source: Iterable[ChangedFile], test: Iterable[ChangedFile]) -> tuple[str, ...]:
+def _fragments(
+    source: Iterable[ChangedFile], test: Iterable[ChangedFile], gained: Mapping[bytes, SourceNames]
+) -> tuple[str, ...]:
     """Return the code that the fix adds and that nobody else has: neither its own files before, nor the tests."""
     known: set[tuple[str, ...]] = set()
     sources = tuple(source)
     for content in (*(file.before for file in sources), *(file.after for file in test)):
-        known |= shingles(tokens(content.decode("utf-8", "backslashreplace")), SHORTEST_FRAGMENT)
+        known |= shingles(tokens(_decoded(content)), SHORTEST_FRAGMENT)
     found: dict[str, None] = {}
     for file in sources:
-        for line in _code(file):
+        for line in gained[file.path].code if file.path in gained else _plain_code(file):
             found.update(dict.fromkeys(fragments_of(line, known)))
     return tuple(found)
 
 
-def _code(file: ChangedFile) -> Iterable[str]:
-    if file.grammar:
-        return _gained(file).code
-    lines = file.after.decode("utf-8", "backslashreplace").split("\n")
+def _plain_code(file: ChangedFile) -> list[str]:
+    """Return the lines that a file gains in a language that no grammar reads, without lines of comments."""
+    lines = _decoded(file.after).split("\n")
     added = (lines[number - 1] for number in sorted(file.gained) if number <= len(lines))
     return [line for line in added if not _COMMENT_LINE.match(line)]
 

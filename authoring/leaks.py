@@ -9,13 +9,12 @@ from typing import Final
 from authoring.change_words import ChangeWords, RestPath
 from authoring.finding import RULES, Code, Finding, Severity
 from authoring.prose import Prose
-from authoring.tokens import SHORTEST_FRAGMENT, is_code, placed_tokens, shingles
+from authoring.tokens import SHORTEST_FRAGMENT, is_code, is_distinctive, placed_tokens, shingles
 
 # Names that say nothing of where a file is: each project has dozens.
 _USUAL_FILES: Final = re.compile(
     r"(?:__init__|__main__|main|index|mod|lib|setup|conftest|utils?|types?|core|base|common|helpers?|constants?)\.\w+"
 )
-_DISTINCTIVE: Final = re.compile(r"\w*[^\W_]_+[^\W_]\w*|_+\w{2,}|\w*[a-z0-9][A-Z]\w*|[^\W\d_]+\d+\w*")
 _LEFT: Final = re.compile(r"[\w.@+\\-]*(?:[/\\][\w.@+-]*)*$")
 
 
@@ -125,7 +124,7 @@ def _fix_names(field: str, prose: Prose, change: ChangeWords) -> Iterator[Findin
 def _changed_names(field: str, prose: Prose, change: ChangeWords) -> Iterator[Finding]:
     for span in _named(prose, change.changed_names):
         yield finding_at(
-            Code.CHANGED_NAME, Severity.WARNING, field, prose.text, span, "is changed by the fix, and no test names it"
+            Code.CHANGED_NAME, Severity.WARNING, field, prose.text, span, "stands where the fix changes code, and no test names it"
         )
 
 
@@ -136,7 +135,7 @@ def _named(prose: Prose, names: Sequence[str]) -> Iterator[tuple[int, int]]:
     known = "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
     for found in re.finditer(rf"(?<![\w-])(?:{known})(?![\w-])", prose.text):
         called = prose.text[found.end() : found.end() + 1] == "("
-        if _DISTINCTIVE.fullmatch(found[0]) or called or prose.is_code(found.start()):
+        if is_distinctive(found[0]) or called or prose.is_code(found.start()):
             yield found.span()
 
 

@@ -13,7 +13,7 @@ from authoring.names import SourceNames
 _OPTION: Final = re.compile(r"(?<![\w-])--[a-z][a-z0-9]*(?:-[a-z0-9]+)*(?![\w-])")
 _WORD: Final = re.compile(r"[^\W\d_]{2,}")
 _TELLING_NUMBER: Final = re.compile(r"0[xob][0-9a-f_]{2,}|[0-9_]{3,}|[0-9]+\.[0-9]+", re.IGNORECASE)
-_FEWEST_LETTERS: Final = 3
+_FEWEST_LETTERS: Final = 2
 _SHORTEST_TEXT: Final = 8
 
 
@@ -21,26 +21,26 @@ def needs_of(
     test: Sequence[tuple[str, SourceNames]],
     brought: Sequence[SourceNames],
     old_words: Collection[str],
-    new_paths: Sequence[str],
+    new_modules: Sequence[str],
 ) -> Iterator[Need]:
     """Yield what the added lines of test files (path, names) use of what the fix brings, each thing once.
 
-    ``old_words`` are the words of the changed source files at the base, ``new_paths`` the source files that the fix
-    adds. Whether the base has a name elsewhere is still to be looked up.
+    ``old_words`` are the words of the changed source files at the base, ``new_modules`` the names of modules that the
+    fix adds. Whether the base has a name elsewhere is still to be looked up.
     """
     if not brought:
         return
     fix = reduce(_both, brought)
     told: set[tuple[NeedKind, str]] = set()
     for path, names in test:
-        for kind, text in _of_one(names, fix, old_words, new_paths):
+        for kind, text in _of_one(names, fix, old_words, new_modules):
             if (kind, text) not in told:
                 told.add((kind, text))
                 yield Need(kind=kind, text=text, path=path)
 
 
 def _of_one(
-    names: SourceNames, fix: SourceNames, old_words: Collection[str], new_paths: Sequence[str]
+    names: SourceNames, fix: SourceNames, old_words: Collection[str], new_modules: Sequence[str]
 ) -> Iterator[tuple[NeedKind, str]]:
     own = (names.defined | names.local | names.parameters) - names.imported
     used = (names.used | names.imported) - own
@@ -54,22 +54,31 @@ def _of_one(
     options = {option for text in fix.texts for option in _OPTION.findall(text)}
     for option in sorted({option for text in names.texts for option in _OPTION.findall(text)} & options):
         yield NeedKind.OPTION, option
-    for path in new_paths:
-        module = _module(path)
+    for module in new_modules:
         if any(re.search(rf"(?:^|[./:]){re.escape(module)}(?:$|\.[cm]?[jt]sx?$)", name) for name in names.modules):
             yield NeedKind.MODULE, module
     for text in _texts(names, fix):
         yield NeedKind.TEXT, text
     for number in sorted(names.numbers & fix.numbers):
-        if _TELLING_NUMBER.fullmatch(number) and number not in old_words:
+        if _TELLING_NUMBER.fullmatch(number) and not _is_round(number):
             yield NeedKind.VALUE, number
+
+
+def _is_round(number: str) -> bool:
+    """Say whether a number is one that everybody would choose: a power of two or of ten, or one less."""
+    plain = number.replace("_", "")
+    if not plain.isdigit():
+        return False
+    value = int(plain)
+    return any(one & (one - 1) == 0 or str(one).strip("0") == "1" for one in (value, value + 1))
 
 
 def _is_telling(name: str) -> bool:
     return len(name) >= _FEWEST_LETTERS and not (name.startswith("__") and name.endswith("__"))
 
 
-def _module(path: str) -> str:
+def module_name(path: str) -> str:
+    """Return what a source file is called when it is imported: its stem, or its folder's name for an index."""
     stem = path.rpartition(".")[0] or path
     parts = stem.split("/")
     return parts[-2] if parts[-1] in {"__init__", "index", "mod"} and len(parts) > 1 else parts[-1]

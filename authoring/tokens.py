@@ -10,6 +10,8 @@ from typing import Final
 SHORTEST_FRAGMENT: Final = 6
 _TOKEN: Final = re.compile(r"\w+|[^\w\s]")
 _IDENTIFIER: Final = re.compile(r"[^\W\d]\w*")
+# has_underscore, hasHumps, HasHumps, has2digits: nobody writes such a word who does not mean the name.
+_DISTINCTIVE: Final = re.compile(r"\w*[^\W_]_+[^\W_]\w*|_+\w{2,}|\w*[a-z0-9][A-Z]\w*|[^\W\d_]+\d+\w*")
 _FEWEST_WORDS: Final = 2
 _FEWEST_SIGNS: Final = 2
 
@@ -27,6 +29,11 @@ def placed_tokens(text: str) -> list[tuple[str, int, int]]:
 def identifiers(text: str) -> set[str]:
     """Return every word of a text that could be a name."""
     return set(_IDENTIFIER.findall(text))
+
+
+def is_distinctive(name: str) -> bool:
+    """Say whether a name can't be taken for a word of a sentence."""
+    return _DISTINCTIVE.fullmatch(name) is not None
 
 
 def shingles(words: Sequence[str], length: int) -> set[tuple[str, ...]]:
