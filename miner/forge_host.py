@@ -74,6 +74,22 @@ def forge_host(name: str, environment: Mapping[str, str]) -> ForgeHost:
     return ForgeHost(name=name, web=web, api=f"{web}/api/v3")
 
 
+def forge_of(
+    url: str, environment: Mapping[str, str], configured: Collection[str] = ()
+) -> tuple[ForgeHost, str] | None:
+    """Return the forge that a clone url belongs to and its repository there (``owner/name``); None when none is known.
+
+    A host counts when it is github.com, one that the user calls GitHub, or this machine's own loopback.
+    """
+    parts = urlsplit(url)
+    host = parts.netloc.rpartition("@")[2].lower()
+    words = parts.path.strip("/").removesuffix(".git").split("/")
+    known = host == GITHUB or host.endswith(_TENANT) or host in known_hosts(environment, configured)
+    if not (known or _LOOPBACK.fullmatch(host)) or len(words) != 2 or not all(words):
+        return None
+    return forge_host(host, environment), "/".join(words)
+
+
 def token_for(name: str, environment: Mapping[str, str]) -> Token | None:
     """Return the token for a host: from the environment, else from ``gh auth token``, else None."""
     own = name == GITHUB or name.endswith(_TENANT)

@@ -198,17 +198,22 @@ class Forge:
             except RuntimeError as error:
                 # How PyGithub says that the answer leads to another host: the token does not go there.
                 raise ForgeError(f"{self.host.name}: {error}", "give the address that it leads to") from error
+            except ValueError:
+                failure = self._no_json()
             else:
                 if not _unreadable(answer):
                     return answer
-                failure = Failure(status=None, headers={}, message=f"{self.host.name} did not answer in JSON")
+                failure = self._no_json()
             wait = wait_for(failure, attempt, time.time())
             if wait is None:
                 raise self._refusal(failure, what)
             wait_out(wait, self._waiting, self._sleep)
 
+    def _no_json(self) -> Failure:
+        return Failure(status=None, headers={}, message=f"{self.host.name} did not answer in JSON")
+
     def _refusal(self, failure: Failure, what: str) -> ForgeError:
-        if failure.status in _GONE:
+        if failure.status in _GONE or (failure.status == 422 and "no commit found" in failure.message.lower()):
             return self._missing(what)
         if failure.status == 401:
             place = self.token.kept_in if self.token else "no token was given"
