@@ -15,6 +15,7 @@ GROUPS: Final[dict[str, tuple[str, ...]]] = {
     "workspace_commands": ("init", "doctor", "schema", "cache"),
     "mine_commands": ("mine", "add-case", "explain", "funnel"),
     "draft_commands": ("lint", "verify", "review"),
+    "case_commands": ("edit", "show"),
     "library_commands": ("cut", "withdraw", "check", "diff", "cite"),
 }
 
@@ -28,6 +29,8 @@ A first run, step by step:
   casewright mine URL --limit 20         judge the newest changes
   casewright funnel                      what became of each, by reason
   casewright lint                        what keeps a draft unreleased
+  casewright show CASE                   look at a whole draft
+  casewright edit CASE                   write its task in your editor
   casewright review CASE --by NAME       you have read its task
   casewright cut                         release the drafts as a library
   casewright check releases/FILE.json    prove that a release is whole
