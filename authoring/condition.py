@@ -20,7 +20,8 @@ PLAIN_CONDITION: Final = "Resolved when everything described above holds."
 _DEMAND = re.compile(
     r"\b(?:should(?:n['\u2019]t)?|must(?:n['\u2019]t)?|shall|ought to|(?<!as )expect(?:ed|s|ing|ation|ations)?"
     r"|resolved (?:when|if|once)|done (?:when|once)|no longer|instead of|rather than|supposed to|desired"
-    r"|would (?:be|make) (?:\w+ )?(?:nice|good|great|useful|better|helpful|sense)|(?:would|['\u2019]d) (?:like|love|prefer|expect))\b",
+    r"|would (?:be|make) (?:\w+ )?(?:nice|good|great|useful|better|helpful|sense)|(?:would|['\u2019]d) (?:like|love"
+    r"|prefer|expect))\b",
     re.IGNORECASE,
 )
 # "This should fix it" tells of the fix, "you should see" of a reproduction, "maybe I should" of nothing.
@@ -36,11 +37,11 @@ _QUOTED = re.compile(r"\"[^\"\n]*\"")
 _WORD = re.compile(r"[^\W_]+(?:['\u2019.][^\W_]+)*")
 
 _FAULT_WORDS: Final = (
-    r"\w*(?:Error|Exception|Warning)|errors?|exceptions?|tracebacks?|fail(?:s|ed|ing|ures?)?|crash(?:es|ed|ing)?|broken",
-    r"breaks?|wrong(?:ly)?|incorrect(?:ly)?|(?:does|do|is|are|was|were|did|has|have|wo|ca|could)(?:n['\u2019]t| not)",
-    r"not (?:\w+ing|\w+ed|working|possible)|can['\u2019]t|cannot|unable|missing|leaks?|leaking|hangs?|raises|throws",
-    r"ignore[sd]|ignoring|los(?:es|t|ing)|unexpected(?:ly)?|regressions?|bugs?|segfaults?|duplicated?|twice|refuse[sd]",
-    r"reject(?:s|ed)|never|dead-?locks?|race condition|inconsistent(?:ly)?|mis\w+ed|corrupt(?:s|ed|ion)?|deprecated",
+    r"\w*(?:Error|Exception|Warning)|errors?|exceptions?|tracebacks?|fail(?:s|ed|ing|ures?)?|crash(?:es|ed|ing)?",
+    r"broken|breaks?|wrong(?:ly)?|incorrect(?:ly)?|(?:does|do|is|are|was|were|did|has|have)(?:n['\u2019]t| not)",
+    r"not (?:\w+ing|\w+ed|working|possible)|can['\u2019]t|cannot|unable|missing|leaks?|leaking|hangs?|raises",
+    r"throws|ignore[sd]|ignoring|los(?:es|t|ing)|unexpected(?:ly)?|regressions?|bugs?|segfaults?|duplicated?|twice|refuse[sd]",
+    r"(?:wo|could)(?:n['\u2019]t| not)|reject(?:s|ed)|never|dead-?locks?|race condition|inconsistent(?:ly)?|mis\w+ed|corrupt(?:s|ed|ion)?|deprecated",
     r"infinite|stuck|slow|invalid|problems?|issues?|swallow(?:s|ed)|overwrit(?:es|ten)|mangled?|typos?|stops?|stopped",
 )
 _FAULT = re.compile(rf"\b(?:{'|'.join(_FAULT_WORDS)})\b", re.IGNORECASE)

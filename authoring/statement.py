@@ -1,7 +1,7 @@
-"""The task text, drafted from what people wrote of a change: commit messages, later pull requests and issues.
+"""The task text, drafted from what people wrote of a change: its issues, else its pull request, else its commits.
 
-What is of the forge and not of the task goes out: trailers, issue and commit numbers, links, merge formulas, the type
-before a conventional title. Whether texts say enough for a task is decided before, by ``miner.statable``.
+An issue says what is wrong; a pull request often says how it was mended, and a commit message hardly anything else: so
+the first kind that says enough by itself is taken, and nothing of the others. ``authoring.cleaning`` says what goes out.
 """
 
 from __future__ import annotations
@@ -9,9 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from enum import StrEnum
 
+from authoring.cleaning import TextKind, cleaned
 from authoring.condition import has_resolved_condition, resolved_condition
+from authoring.inline_marks import clean_line
+from authoring.pieces import paragraphs, visible
 from authoring.sentences import sentences
 from miner.statable import statable
 
@@ -20,44 +22,28 @@ __all__ = [
     "SourceText",
     "Statement",
     "TextKind",
+    "cleaned",
+    "cleaned_title",
     "decode_message",
     "draft_statement",
     "has_resolved_condition",
     "resolved_condition",
 ]
 
-_TRAILER = re.compile(
-    r"(?:[a-z]+(?:-[a-z]+)*-by|cc|change-id|reviewed-on|differential revision|cherry-picked-from)\s*:\s*\S.*|"
-    r"(?:fix(?:e[sd])?|close[sd]?|resolve[sd]?|refs?|references|see[- ]also|bug|link|links|related|issue|issues|pr|"
-    r"pull request|part of)\s*:\s*(?:(?:[\w.-]+/[\w.-]+)?#\d+|gh-\d+|https?://\S+|\d+|[0-9a-f]{7,64}\b)[\s\S]*|"
-    r"\(cherry picked from commit [0-9a-f]+\)|git-svn-id:.*",
-    re.IGNORECASE,
-)
-_CLOSING = re.compile(
-    r"[(\[]?\b(?:fix(?:e[sd])?|close[sd]?|resolve[sd]?|refs?|see|re)\s*:?\s+"
-    r"(?:(?:[\w.-]+/[\w.-]+)?(?:#|gh-)\d+(?:\s*(?:,|and|&)\s*)?)+[)\]]?\.?",
-    re.IGNORECASE,
-)
-_NUMBER = re.compile(
-    r"\(\s*(?:(?:[\w.-]+/[\w.-]+)?#\d+|gh-\d+)(?:\s*,\s*(?:#|gh-)\d+)*\s*\)|"
-    r"(?<![\w&/])(?:[\w.-]+/[\w.-]+)?#\d+\b|\bgh-\d+\b",
-    re.IGNORECASE,
-)
-_LINK = re.compile(r"\[([^\]\n]*)\]\(\s*https?://[^)\s]*\s*\)|<https?://[^>\s]*>|\bhttps?://[^\s<>)\]]+")
-_OBJECT_ID = re.compile(r"\b(?=[0-9a-f]*[0-9])(?=[0-9a-f]*[a-f])[0-9a-f]{7,64}\b")
-_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
-_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u2060\ufeff\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
-_MERGE = re.compile(
-    r"merge (?:pull request|pr|mr|merge request) \S+.*|merge (?:remote-tracking )?(?:branch(?:es)?|tag|commit) ['\"].*|"
-    r"merge branch \S+ (?:of|into) \S+|merged in \S+ \(pull request.*\)|see merge request\b.*|auto-?merge\b.*|"
-    # A branch into a branch; "Merge defaults into options" is a task.
-    r"merge \S+ (?:in)?to [`'\"]?(?:main|master|develop|dev|stable|trunk|next|maint\S*|release\S*|v?\d[\w.]*)\W*",
-    re.IGNORECASE,
-)
-_REVERT = re.compile(r"(?:revert|reapply) [\"'].*|this reverts (?:commit|merge request)\b.*", re.IGNORECASE)
-_FORMULAS = (_MERGE, _REVERT)
 _CONVENTIONAL = re.compile(
-    r"(?:build|chore|ci|docs?|feat(?:ure)?|fix|bugfix|hotfix|perf|refactor|revert|style|tests?)(?:\([^)\n]*\))?!?:\s+(?=\S)",
+    r"(?:build|chore|ci|docs?|feat(?:ure)?|fix|bugfix|hotfix|perf|refactor|revert|style|tests?|types|wip"
+    r"|deps)(?:\([^)\n]*\))?!?:\s+(?=\S)",
+    re.IGNORECASE,
+)
+# What people and bots put before a title: ``[BUG]``, ``Feature request:``, ``ENH:``, ``[4.2.x]``, ``Backport:``.
+_TAG = re.compile(
+    r"\s*(?:\[(?:[\w .-]{0,20}\b(?:bug|feature|request|wip|rfc|draft|enhancement|question|regression|backport"
+    r"|proposal|crash|issue"
+    r"|fix|feat|docs?|typing)\b[\w .-]{0,20}|v?\d+(?:\.[\dx*]+)*|(?:release|stable|maint)[/-]?[\w.]{0,20})\]\s*:?\s*"
+    r"|(?:bug(?: report)?|feature(?: request)?|wip|rfc|draft|enhancement|proposal|backport|regression|feat req|question"
+    r"|issue)\s*:\s+|(?-i:BUG|ENH|DOC|MAINT|TST|API|DEP|PERF|BLD|CI|TYP|REF|CLN|REGR|BENCH|STY|SIMD|REL|DEV"
+    r"|FIX)(?:/[A-Z]{2,5})?\s*:\s+"
+    r"|(?:\ufe0f|[\u2600-\u27bf\U0001f300-\U0001faff])+\s*)(?=\S)",
     re.IGNORECASE,
 )
 _SIGN = re.compile(r"^:[a-z0-9_+-]+:\s*")
@@ -65,14 +51,6 @@ _WORD = re.compile(r"[^\W_]+(?:['\u2019._/-][^\W_]+)*")
 
 
 PROPOSED_CONDITION = "proposed condition"
-
-
-class TextKind(StrEnum):
-    """Who wrote a text and for whom, in the order in which a task is rather drafted from it."""
-
-    ISSUE = "issue"
-    PULL_REQUEST = "pull request"
-    COMMIT = "commit message"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -146,8 +124,7 @@ def _drafted(texts: list[SourceText]) -> _Draft:
     said: set[str] = set()
     for text in texts:
         kept = []
-        whole = f"{text.title}\n\n{text.text}" if text.title else text.text
-        for paragraph in _untyped(cleaned(whole)).split("\n\n"):
+        for paragraph in paragraphs(_whole(text)):
             key = " ".join(_WORD.findall(paragraph.lower()))
             if key and key not in said:
                 kept.append(paragraph)
@@ -161,23 +138,24 @@ def _drafted(texts: list[SourceText]) -> _Draft:
     return _Draft(statement=statement, titles=tuple(titles))
 
 
-def cleaned(text: str) -> str:
-    """Return a text without what belongs to the forge; paragraphs and line breaks stay as they were wrapped."""
-    unified = _CONTROL.sub(
-        "", text.replace("\r\n", "\n").replace("\r", "\n").replace("\u2028", "\n").replace("\u2029", "\n")
-    )
-    lines = _without_trailers(_COMMENT.sub("", unified).split("\n"))
-    kept: list[str] = []
-    for line in lines:
-        bare = line.strip()
-        fresh = _clean_line(line)
-        if _TRAILER.fullmatch(bare) or any(rule.fullmatch(one) for rule in _FORMULAS for one in (bare, fresh.strip())):
-            continue
-        if fresh.strip(" \t-*•.,;:()[]") or not bare:
-            kept.append(fresh)
-    paragraphs = re.split(r"\n[ \t]*\n+", "\n".join(kept).strip("\n"))
-    shown = [paragraph.strip("\n") for paragraph in paragraphs if paragraph.strip()]
-    return "\n\n".join(part.lstrip() if number == 0 else part for number, part in enumerate(shown))
+def _whole(text: SourceText) -> str:
+    """Return a text cleaned, its title first; a body that begins by saying its title again says it once."""
+    if not text.title:
+        return _untyped(cleaned(text.text, text.kind))
+    title = cleaned_title(text.title)
+    body = cleaned(text.text, text.kind)
+    return f"{title}\n\n{body}" if title and body else title or body
+
+
+def cleaned_title(title: str) -> str:
+    """Return the title of an issue or a pull request as one line without marks, tags and conventional types."""
+    line = " ".join(visible(title).split())
+    for _ in range(4):
+        fresh = _title(_TAG.sub("", clean_line(line, html=False), count=1))
+        if fresh == line:
+            break
+        line = fresh
+    return line
 
 
 def _untyped(text: str) -> str:
@@ -185,37 +163,6 @@ def _untyped(text: str) -> str:
     first, newline, rest = text.partition("\n")
     lines = [_title(line) if line.startswith(("* ", "- ")) else line for line in rest.split("\n")]
     return _title(first) + newline + "\n".join(lines)
-
-
-def _without_trailers(lines: list[str]) -> list[str]:
-    """Take out the last block of lines when each of them has the shape ``Token: value`` or continues one."""
-    end = len(lines)
-    while end and not lines[end - 1].strip():
-        end -= 1
-    start = end
-    while start and lines[start - 1].strip():
-        start -= 1
-    block = lines[start:end]
-    shaped = all(
-        re.match(r"[A-Za-z][A-Za-z0-9-]*: \S|\s+\S", line) or _TRAILER.fullmatch(line.strip()) for line in block
-    )
-    known = any(_TRAILER.fullmatch(line.strip()) for line in block)
-    return lines[:start] if start and shaped and known else lines[:end]
-
-
-def _clean_line(line: str) -> str:
-    fresh = _LINK.sub(lambda found: found[1] or "", line)
-    fresh = _CLOSING.sub("", fresh)
-    fresh = _NUMBER.sub("", fresh)
-    fresh = _OBJECT_ID.sub("", fresh)
-    if fresh == line:
-        return line.rstrip()
-    indent = fresh[: len(fresh) - len(fresh.lstrip())]
-    body = re.sub(r"(?<!\S)(?:\(\s*\)|\[\s*\])", "", fresh.strip())
-    body = re.sub(r"[ \t]{2,}", " ", body)
-    body = re.sub(r"^[:;,.\u2013\u2014-]+\s+", "", body) if not line.lstrip().startswith("-") else body
-    body = re.sub(r"\s+([.,;:!?])(?=\s|$)", r"\1", body)
-    return (indent + body).rstrip()
 
 
 def _title(line: str) -> str:
