@@ -93,7 +93,8 @@ def conclude(concluded: Concluded, desk: Desk, *, deleted: bool = False) -> Judg
         return judgement
     try:
         case = _case(concluded, desk, _id(concluded.prepared, desk))
-        parse_draft(draft_text(case).encode(), case.id)
+        text = draft_text(case)
+        parse_draft(text.encode(), case.id)
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"])
@@ -103,8 +104,9 @@ def conclude(concluded: Concluded, desk: Desk, *, deleted: bool = False) -> Judg
         return _not_representable(judgement, "; ".join(error.faults))
     if deleted:
         return replace(judgement, detail=f"{judgement.detail}; its draft was deleted, and only --again writes it again")
-    if not desk.dry_run:
-        _write(case, desk)
+    if desk.dry_run:
+        return replace(judgement, case=case.id, draft=text)
+    _write(case, desk)
     return replace(judgement, case=case.id)
 
 

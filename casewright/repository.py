@@ -223,12 +223,33 @@ class Repository:
 
         Only our private git folder receives it.
         """
-        url = self._address or self._located.origin or self.remote_url
+        url = self._reached_as(self.remote_url)
         outcome = run_network_git(
             ["--git-dir", str(self.git_dir), "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--", url,
              f"+{ref}:refs/casewright/fetched"],
         )  # fmt: skip
         return self.resolve("refs/casewright/fetched") if outcome.code == 0 else None
+
+    def refresh(self, url: str) -> str:
+        """Bring the branches and tags of ``url`` as they are now into our private git folder, for this session.
+
+        For a local copy that has fallen behind, which itself is never written; branches that the url no longer has go.
+        Returns git's complaint, or an empty text when it worked.
+        """
+        outcome = run_network_git(
+            ["--git-dir", str(self.git_dir), "fetch", "--quiet", "--prune", "--no-tags", "--no-write-fetch-head", "--",
+             self._reached_as(url), "+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*"],
+        )  # fmt: skip
+        with self._lock:
+            self._reachable = None
+        return "" if outcome.code == 0 else outcome.complaint
+
+    def _reached_as(self, url: str) -> str:
+        """Return how the user reaches a url: by the source's own remote where that is the same place (by ssh, say)."""
+        if self._address:
+            return self._address
+        origin = self._located.origin
+        return origin if not url or public_url(origin) == url else url
 
     def reachable_in_plain_clone(self, commit: str) -> bool:
         """Say whether a branch or a tag of the source leads to a commit, as it must for ``git clone`` to bring it."""

@@ -38,7 +38,13 @@ class ChangeExplanation:
 
 def explain_commit(repository: Repository, revision: str, rules: PathRules, limits: SizeLimits) -> ChangeExplanation:
     """Explain the change that one commit makes against its first parent. Raises ``UsageError`` for a root commit."""
-    change = change_of(repository, revision)
+    return explain_change(repository, change_of(repository, revision), rules, limits)
+
+
+def explain_change(
+    repository: Repository, change: Change, rules: PathRules, limits: SizeLimits, texts: tuple[str, ...] = ()
+) -> ChangeExplanation:
+    """Explain a change that is at hand; ``texts`` are what was written of it besides its commits' messages."""
     parts = split(change.entries, rules)
     findings = (
         too_many_lines(repository, change, parts, limits),
@@ -48,7 +54,7 @@ def explain_commit(repository: Repository, revision: str, rules: PathRules, limi
         round_trip(repository, change, parts),
     )
     found = {finding.reason for finding in findings} | set(all_reasons(change.entries, parts, limits))
-    if not statable(texts_of(repository, change)):
+    if not statable((*texts_of(repository, change), *texts)):
         found.add(Reason.NOT_STATABLE)
     return _explanation(change, parts, found)
 

@@ -46,7 +46,10 @@ class FailsByRow:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Judgement:
-    """One change and what became of it. Times are whole milliseconds; ids are full lowercase object ids."""
+    """One change and what became of it. Times are whole milliseconds; ids are full lowercase object ids.
+
+    ``draft`` is the text of the draft that a dry run would have written; nobody keeps it.
+    """
 
     repository: str
     base: str
@@ -67,3 +70,4 @@ class Judgement:
     test_milliseconds: int = 0
     build_milliseconds: int = 0
     reproduction_milliseconds: int = 0
+    draft: str = ""

@@ -33,6 +33,10 @@ class Observer(Protocol):
         """A change has been judged and its judgement is kept."""
         ...
 
+    def pausing(self, seconds: int, why: str) -> None:
+        """Nothing goes on for so many seconds more, for this reason; 0 seconds: it goes on now."""
+        ...
+
 
 class Unheard:
     """The listener that does nothing."""
@@ -50,4 +54,7 @@ class Unheard:
         """Ignore it."""
 
     def finished(self, judgement: Judgement) -> None:
+        """Ignore it."""
+
+    def pausing(self, seconds: int, why: str) -> None:
         """Ignore it."""

@@ -102,7 +102,8 @@ class Forge:
         query = f"""query($owner: String!, $name: String!, $number: Int!) {{
             repository(owner: $owner, name: $name) {{ pullRequest(number: $number) {{ {fields} }} }} }}"""
         asked = {"owner": reference.owner, "name": reference.name, "number": reference.number}
-        found = _at(self._graph(query, asked), "repository", "pullRequest", "closingIssuesReferences", "nodes")
+        answer = self._graph(query, asked, f"the issues that {reference.short} is linked with")
+        found = _at(answer, "repository", "pullRequest", "closingIssuesReferences", "nodes")
         nodes = found if isinstance(found, list) else []
         return tuple(issue_of_graph(self.host.name, node).reference for node in nodes if node is not None)
 
@@ -130,7 +131,7 @@ class Forge:
         query = f"query($owner: String!, $name: String!) {{ repository(owner: $owner, name: $name) {{ {objects} }} }}"
         owner, _, name = repository.partition("/")
         try:
-            answer = self._graph(query, {"owner": owner, "name": name})
+            answer = self._graph(query, {"owner": owner, "name": name}, f"the pull requests of {repository}")
         except _BusyError:
             # A question may be too heavy for the forge: smaller ones are answered.
             if len(commits) == 1:
@@ -143,7 +144,7 @@ class Forge:
         for number, commit in enumerate(commits):
             nodes = _at(answer, "repository", f"c{number}", "associatedPullRequests", "nodes")
             read = [pull_of_graph(self.host.name, node) for node in (nodes or ()) if node is not None]
-            merged = [(pull, issues) for pull, issues in read if pull.merge_commit is not None]
+            merged = [(pull, issues) for pull, issues in read if pull.merged_at is not None]
             found[commit] = CommitPulls(
                 pulls=tuple(pull for pull, _ in merged), issues=tuple(issue for _, row in merged for issue in row)
             )
@@ -168,7 +169,7 @@ class Forge:
     def _get(self, path: str, what: str) -> Any:
         return self._asked(lambda: self._requester.requestJsonAndCheck("GET", path)[1], what)
 
-    def _graph(self, query: str, variables: Mapping[str, Any]) -> Any:
+    def _graph(self, query: str, variables: Mapping[str, Any], what: str) -> Any:
         """Return the ``data`` of an answer; what we may not see is null in it. Raises ``ForgeError``."""
 
         def ask() -> Any:
@@ -183,7 +184,7 @@ class Forge:
             message = str(first.get("message") or "no answer that can be read")
             raise GithubException(403 if limited else 502, {"message": message}, headers)
 
-        return self._asked(ask, "what GraphQL was asked")
+        return self._asked(ask, what)
 
     def _asked(self, ask: Callable[[], Any], what: str) -> Any:
         attempt = 0

@@ -125,10 +125,10 @@ def chosen(pulls: Sequence[PullFacts], change: Change) -> PullFacts | None:
 def landed_as(change: Change, texts: ForgeTexts) -> Change:
     """Return the change with its landing style, where a pull request tells more than the number of parents does."""
     pull = texts.pull
-    if pull is None or not texts.whole or len(change.parents) > 1:
+    if pull is None or not texts.whole or change.landing is not Landing.DIRECT:
         return change
     if any(commit.id == change.head for commit in pull.commits):
-        return replace(change, landing_by=f"the commit of pull request {pull.reference.short} itself")
+        return change
     decided = f"one parent, and the forge names it as the commit that landed pull request {pull.reference.short}"
     return replace(change, landing=Landing.SQUASH, landing_by=decided)
 

@@ -107,6 +107,10 @@ def mine(
     plan: Annotated[
         bool, typer.Option("--plan", help="Judge three candidates, estimate hours and disk, and stop.")
     ] = False,
+    pulls: Annotated[
+        bool,
+        typer.Option("--prs", help="Draft tasks from the pull requests and issues of the history's forge."),
+    ] = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only sort by names and modes: runs nothing, writes nothing.")
     ] = False,
@@ -148,6 +152,7 @@ def mine(
             limit=limit,
             again=again,
             plan=plan,
+            pulls=pulls,
             options=judging_options(repeat, test_command, setup_command, grade_by, category),
         ),
     )
@@ -163,7 +168,9 @@ def add_case(
     ] = None,
     pull_request: Annotated[
         str | None,
-        typer.Option("--pr", metavar="URL", help="A merged PR (not here yet).", show_default=False),
+        typer.Option(
+            "--pr", metavar="URL", help="A merged pull request: its url, or owner/name#12.", show_default=False
+        ),
     ] = None,
     case_id: Annotated[
         str | None, typer.Option("--id", metavar="ID", help="What the case is called.", show_default=False)
@@ -175,21 +182,27 @@ def add_case(
     grade_by: GradeBy = "per-test",
     category: Category = None,
 ) -> int:
-    """Judge one commit and write its draft if it can be proved.
+    """Judge one commit or one merged pull request, and write its draft if it can be proved.
 
-    Exit code 1 means that it was judged and rejected; the reason is printed.
+    A pull request's pins are decided from git, however it landed; the task is drafted from the issues that it closes,
+    else from its own text. It needs no --repo: it says itself where its history is. GitHub is asked with the token in
+    GITHUB_TOKEN or GH_TOKEN, or gh's own. Exit code 1 means that the change was judged and rejected; the reason is
+    printed.
     """
     from casewright.cli.mining import AddRequest, judging_options, run_add_case
 
-    if pull_request is not None:
-        raise UsageError("--pr is not here yet", "name the merged commit with --commit REV --repo SOURCE")
-    if commit is None or repository is None:
-        raise UsageError("add-case needs --commit REV and --repo SOURCE", "for example --commit HEAD --repo .")
+    if (commit is None) == (pull_request is None):
+        raise UsageError(
+            "add-case takes --commit REV with --repo SOURCE, or --pr URL", "for example --commit HEAD --repo ."
+        )
+    if commit is not None and repository is None:
+        raise UsageError("--commit needs --repo SOURCE", "for example --commit HEAD --repo .")
     return run_add_case(
         common,
         AddRequest(
             source=repository,
             commit=commit,
+            pull=pull_request,
             case_id=case_id,
             dry_run=dry_run,
             options=judging_options(repeat, test_command, setup_command, grade_by, category),

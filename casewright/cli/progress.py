@@ -34,7 +34,11 @@ class Running:
 
 @dataclass(kw_only=True, slots=True)
 class Progress:
-    """An observer that keeps count. ``clock`` gives seconds that never go back; ``changed`` hears of each event."""
+    """An observer that keeps count.
+
+    ``clock`` gives seconds that never go back; ``changed`` hears of each event, ``paused`` of a pause when it begins
+    and of each whole minute that is left of it.
+    """
 
     clock: Callable[[], float] = monotonic
     changed: Callable[[Progress, Judgement | None], None] = lambda progress, judgement: None  # noqa: ARG005
@@ -44,6 +48,8 @@ class Progress:
     reasons: Counter[str] = field(default_factory=Counter)
     running: dict[str, Running] = field(default_factory=dict)
     begun: float | None = None
+    pause: tuple[int, str] | None = None
+    paused: Callable[[int, str], None] = lambda seconds, why: None  # noqa: ARG005
     _turn: threading.Lock = field(default_factory=threading.Lock)
 
     @property
@@ -88,6 +94,14 @@ class Progress:
                 self.reasons[judgement.reason.value] += 1
         self.changed(self, judgement)
 
+    def pausing(self, seconds: int, why: str) -> None:
+        """Take note of how long a pause still takes."""
+        begins = self.pause is None
+        self.pause = (seconds, one_line(why)) if seconds else None
+        if seconds and (begins or seconds % 60 == 0):
+            self.paused(seconds, why)
+        self.changed(self, None)
+
     def seconds_left(self) -> float | None:
         """Estimate from the rate so far how long the rest takes; None while there is nothing to estimate from."""
         if self.total is None or self.begun is None or not self.judged:
@@ -108,6 +122,11 @@ def duration(seconds: float) -> str:
 
 def summary(progress: Progress) -> str:
     """Return where the run stands, on one line."""
+    if progress.pause is not None:
+        seconds, why = progress.pause
+        return f"waiting {duration(seconds)}: {why}"
+    if progress.total is None and not progress.judged and not progress.scanned:
+        return "working"
     if progress.total is None and not progress.judged:
         return f"scanning: {progress.scanned:,} changes looked at"
     of = "" if progress.total is None else f" of {progress.total:,}"
@@ -143,12 +162,16 @@ def followed(verbosity: int) -> Iterator[Observer]:
         with _live() as progress:
             yield progress
     else:
-        yield Progress(changed=_line_for_a_verdict)
+        yield Progress(changed=_line_for_a_verdict, paused=_line_for_a_pause)
 
 
 def _line_for_a_verdict(progress: Progress, judgement: Judgement | None) -> None:
     if judgement is not None:
         noted(summary(progress))
+
+
+def _line_for_a_pause(seconds: int, why: str) -> None:
+    noted(f"waiting {duration(seconds)}: {one_line(why)}")
 
 
 @contextmanager
