@@ -15,12 +15,12 @@ from tests.support.forge_faults import PRIMARY_MESSAGE, Delivery, Fault, Plan
 from tests.support.forge_git import Reader
 from tests.support.forge_json import Json, number_of
 from tests.support.forge_limits import CORE, GRAPHQL, Limits, Standing
+from tests.support.forge_queries import QUERIES, Queries
 from tests.support.forge_rest import Rest
 from tests.support.forge_server import Reply, with_entity_tag
 from tests.support.forge_smart_http import serve
 
 REST = "/api/v3"
-QUERIES = "/api/graphql"
 VERSION = "3.14.2"
 _ANONYMOUS_LIMITED = (
     "API rate limit exceeded for 127.0.0.1. (But here's the good news: Authenticated requests get a higher rate limit."
@@ -38,16 +38,17 @@ class Gate:
         limits: Limits,
         plan: Plan,
         readers: Callable[[HostedRepository], Reader],
-        json: Json,
+        written: Json,
         now: Callable[[], int],
     ) -> None:
         self._content = content
         self._access = access
         self._limits = limits
         self._plan = plan
-        self._json = json
+        self._json = written
         self._now = now
-        self._rest = Rest(content, access, readers, json)
+        self._rest = Rest(content, access, readers, written)
+        self._queries = Queries(content, access, limits, readers, written)
         self._lock = threading.Lock()
         self._numbers = itertools.count(1)
         self._seen: list[Seen] = []
@@ -89,7 +90,7 @@ class Gate:
         return Answer(status=fault.status, headers={**standing.headers, **fault.headers}, body=fault.body)
 
     def _real(self, request: Request) -> Answer:
-        for prefix, answer in ((REST, self._api), (QUERIES, self._queries)):
+        for prefix, answer in ((REST, self._api), (QUERIES, self._queries.answer)):
             if request.path == prefix or request.path.startswith(prefix + "/"):
                 return self._known(request, answer)
         return self._web(request)
@@ -166,9 +167,6 @@ class Gate:
                 "resource": name,
             }
         return as_json({"resources": resources, "rate": resources[CORE]}, headers=standings[CORE].headers)
-
-    def _queries(self, request: Request, visitor: Visitor) -> Answer:
-        return refusal(404, "Not Found")
 
     def _web(self, request: Request) -> Answer:
         """Answer for people and for git: ``/OWNER/NAME``, with ``.git`` or without, and what is below it."""

@@ -54,6 +54,8 @@ class Limits:
         self.anonymous = 60
         self.authenticated = 5000
         self.points = 5000
+        # Nodes that one query may ask for.
+        self.nodes = 500_000
         self.window = 3600
         self._exhausted_until = 0
 

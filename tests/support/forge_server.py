@@ -132,10 +132,10 @@ class Handler(BaseHTTPRequestHandler):
         request = Request(method=self.command, path=path, query=query, headers=headers, body=self._body())
         try:
             reply = self.server.respond(request)
-        except Exception:
+        except Exception as error:
             # The client must not wait for ever, and the test must hear of it.
             self._deliver(Answer(status=500, body=b"the forge itself has a bug"), None)
-            raise
+            raise RuntimeError("the forge could not answer") from error
         self._deliver(reply.answer, reply.fault)
 
     def _body(self) -> bytes:
@@ -161,9 +161,8 @@ class Handler(BaseHTTPRequestHandler):
 
     def _write(self, answer: Answer, fault: Fault | None) -> None:
         delivery = fault.delivery if fault else Delivery.WHOLE
-        if fault and fault.delay:
-            self.server.stopping.wait(fault.delay)
-        if delivery is Delivery.DROPPED:
+        stopped = bool(fault and fault.delay) and self.server.stopping.wait(fault.delay if fault else 0)
+        if stopped or delivery is Delivery.DROPPED:
             return self._hang_up()
         if delivery is Delivery.TRUNCATED and answer.stream is None:
             answer = replace(answer, body=answer.body[: len(answer.body) // 2])
