@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Final
 
@@ -100,7 +100,7 @@ def read_change(
         fix_names=tuple(sorted(maybe_new - present)),
         changed_names=tuple(sorted(_changed_names(source, gained) - test_words - (maybe_new - present))),
         fragments=_fragments(source, test, gained),
-        needs=tuple(need for need in wanted if _stays(need, present)),
+        needs=tuple(_with_elsewhere(need, present) for need in wanted if _stays(need, present)),
         commits=_commits(repository, base, head),
         unread=tuple(sorted(_unread((*source, *test)))),
     )
@@ -108,7 +108,12 @@ def read_change(
 
 def _stays(need: Need, present: Collection[str]) -> bool:
     # A keyword is often a plain word that some other file has too: it was held against the changed files alone.
-    return need.text not in present or need.kind in {NeedKind.KEYWORD, NeedKind.MODULE, NeedKind.VALUE}
+    kept = {NeedKind.NAME, NeedKind.KEYWORD, NeedKind.MODULE, NeedKind.VALUE}
+    return need.text not in present or need.kind in kept
+
+
+def _with_elsewhere(need: Need, present: Collection[str]) -> Need:
+    return replace(need, elsewhere=need.kind is NeedKind.NAME and need.text in present)
 
 
 def _files(repository: Repository, base: str, head: str) -> list[ChangedFile]:

@@ -29,11 +29,15 @@ class NeedKind(StrEnum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Need:
-    """One thing that a graded test uses, that the fix brings and that the base does not have; ``path`` is the test."""
+    """One thing that a graded test uses and that the fix brings; ``path`` is the test.
+
+    ``elsewhere`` says that the base has the name too, but in files that the fix does not change.
+    """
 
     kind: NeedKind
     text: str
     path: str
+    elsewhere: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -124,7 +128,9 @@ def _rest_path(row: Any) -> RestPath:
 
 def _need(row: Any) -> Need:
     need = Need(**row)
-    return Need(kind=NeedKind(need.kind), text=_text(need.text), path=_text(need.path))
+    if not isinstance(need.elsewhere, bool):
+        raise TypeError(need.text)
+    return Need(kind=NeedKind(need.kind), text=_text(need.text), path=_text(need.path), elsewhere=need.elsewhere)
 
 
 def _list(value: Any) -> list[Any]:

@@ -18,13 +18,15 @@ _RESOLVED: Final = re.compile(r"^resolved (?:when|if|once)\b[^\n]*", re.IGNORECA
 # What a tool proposes where it could make no condition of the title.
 _EMPTY_CONDITION: Final = re.compile(rf"{re.escape(PLAIN_CONDITION)}|Resolved when this holds as described:[^\n]*")
 _WORK_ON_CODE: Final = re.compile(
-    r"(?:[-*] )?(?:refactor|rename|move|extract|simplify|clean ?up|reorgani[sz]e|restructure|rewrite|inline|dedup\w*|unify"
-    r"|annotate|type|reformat|bump|upgrade|migrate|switch|port|split|merge|convert|tidy|factor out|get rid of|rework)\b",
+    r"(?:[-*] )?(?:refactor|rename|move|extract|simplify|clean ?up|reorgani[sz]e|restructure|rewrite|inline|dedup\w*"
+    r"|unify|annotate|type|reformat|bump|upgrade|migrate|switch|port|split|merge|convert|tidy|factor out|get rid of"
+    r"|rework)\b",
     re.IGNORECASE,
 )
 _BEHAVES: Final = re.compile(
-    r"\b(?:when|should|must|can(?:not|['\u2019]t)?|does|do(?:n['\u2019]t| not)|now|no longer|raises?|returns?|fails?|crash\w*"
-    r"|errors?|wrong|instead of|bugs?|broken|ignore[sd]?|allows?|supports?|prints?|shows?|accepts?|so that|if)\b",
+    r"\b(?:when|should|must|can(?:not|['\u2019]t)?|does|do(?:n['\u2019]t| not)|now|no longer|raises?|returns?|fails?"
+    r"|crash\w*|errors?|wrong|instead of|bugs?|broken|ignore[sd]?|allows?|supports?|prints?|shows?|accepts?|if"
+    r"|so that)\b",
     re.IGNORECASE,
 )
 

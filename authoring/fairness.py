@@ -28,6 +28,10 @@ def unfair(task: str, hints: str, change: ChangeWords) -> Iterator[Finding]:
         if _is_given(need, given, plain):
             continue
         code, severity, what = _CODES[need.kind]
+        if need.elsewhere:
+            # The name may be one that everybody would choose by what is there already.
+            severity = Severity.WARNING
+        where = " here" if need.elsewhere else ""
         mend = RULES[code].mend
         yield Finding(
             code=code,
@@ -36,7 +40,7 @@ def unfair(task: str, hints: str, change: ChangeWords) -> Iterator[Finding]:
             start=len(task),
             end=len(task),
             text=need.text,
-            message=f"{need.text!a} {what} that {need.path} needs and that only the fix brings",
+            message=f"{need.text!a} {what} that {need.path} needs and that only the fix brings{where}",
             suggestion=mend[:1].lower() + mend[1:].rstrip("."),
         )
 

@@ -1,4 +1,4 @@
-"""A finding of ``lint``: what is wrong, where, how much it matters. With the table of all rules, which the docs print."""
+"""A finding of ``lint``: what is wrong, where, how much it matters; and the table of all rules."""
 
 from __future__ import annotations
 

@@ -49,7 +49,12 @@ def forge_marks(field: str, prose: Prose, commits: Collection[str]) -> Iterator[
         if not prose.is_code(found.start()) and not _within(links, found.start()):
             span = _balanced(prose.text, *found.span())
             yield finding_at(
-                Code.FORGE_NUMBER, Severity.ERROR, field, prose.text, span, "is the number of an issue or a pull request"
+                Code.FORGE_NUMBER,
+                Severity.ERROR,
+                field,
+                prose.text,
+                span,
+                "is the number of an issue or a pull request",
             )
 
 

@@ -124,7 +124,12 @@ def _fix_names(field: str, prose: Prose, change: ChangeWords) -> Iterator[Findin
 def _changed_names(field: str, prose: Prose, change: ChangeWords) -> Iterator[Finding]:
     for span in _named(prose, change.changed_names):
         yield finding_at(
-            Code.CHANGED_NAME, Severity.WARNING, field, prose.text, span, "stands where the fix changes code, and no test names it"
+            Code.CHANGED_NAME,
+            Severity.WARNING,
+            field,
+            prose.text,
+            span,
+            "stands where the fix changes code, and no test names it",
         )
 
 

@@ -1,7 +1,7 @@
 """What keeps a case's candidate-visible text from being published: what it lacks, gives away or leaves to be guessed.
 
 Pure: what is known of the change comes as a record (``authoring.known_change`` finds it). Without one, the rules that
-need it are not tried, and ``untried`` says which.
+need it are not tried, and ``notes`` says so.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ _HIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u20
 
 
 def lint(case: Case, change: ChangeWords | None = None) -> tuple[Finding, ...]:
-    """Return the findings of a case in the order of rules; waived ones are among them, marked."""
-    found = sorted(set(_findings(case, change)), key=lambda each: (_ORDER[each.code], each.field, each.start, each.end))
+    """Return the findings of a case, errors first, then in the order of rules; waived ones are among them, marked."""
+    found = sorted(set(_findings(case, change)), key=_place)
     return tuple(_with_waiver(case, finding) for finding in _outermost(found))
 
 
@@ -35,22 +35,25 @@ def blocking(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
     return tuple(found for found in findings if found.severity is Severity.ERROR and not found.waived)
 
 
-def notes(case: Case, change: ChangeWords | None) -> tuple[str, ...]:
-    """Return which rules could not be tried on a case, and why, in sentences without a full stop."""
+def notes(case: Case, change: ChangeWords | None, why: str = "") -> tuple[str, ...]:
+    """Return which rules could not be tried on a case, in sentences without a full stop; ``why`` says why not."""
     if change is None:
-        return (
-            f"the change of {case.id} is not at hand, so nothing was held against it (paths, names, code, tests);"
-            f" `casewright lint {case.id} --repo SOURCE` reads it from a clone, and `cut` waits for that",
-        )
+        because = f": {why}" if why else ""
+        untried = f"{case.id}: nothing was held against the change itself (paths, names, code, tests){because}"
+        return (f"{untried}; `casewright lint {case.id} --repo SOURCE` does, and `cut` waits for that",)
     if change.unread:
-        return (
-            f"the names in {', '.join(change.unread)} files were not told apart: only paths, lines of code and links"
-            " were looked for there",
-        )
+        languages = ", ".join(change.unread)
+        told = "paths, lines of code and links were looked for"
+        return (f"{case.id}: in {languages} files names can't be told apart; {told}",)
     return ()
 
 
 _ORDER = {code: place for place, code in enumerate(Code)}
+
+
+def _place(finding: Finding) -> tuple[bool, int, str, int, int, str]:
+    warning = finding.severity is Severity.WARNING
+    return warning, _ORDER[finding.code], finding.field, finding.start, finding.end, finding.text
 
 
 def _findings(case: Case, change: ChangeWords | None) -> Iterator[Finding]:

@@ -7,7 +7,7 @@ does: tree-sitter gives a tree for any bytes.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
@@ -20,6 +20,7 @@ from authoring.grammars import GRAMMARS, NAME_NODES, Grammar
 # Written by tools: nobody's names are looked for in a bundle, and a tree of it costs seconds.
 LARGEST_SOURCE: Final = 2_000_000
 _PROSE: Final = "\0"
+_ASSIGNMENTS: Final = frozenset({"assignment_expression", "assignment_statement"})
 _PASSED_OVER: Final = frozenset({"value", "type", "right", "default_value", "body", "return_type"})
 
 
@@ -102,6 +103,16 @@ class _Walk:
             ),
         )
 
+    @property
+    def _plain(self) -> tuple[tuple[Mapping[str, str], set[str]], ...]:
+        """The fields of nodes that hold a name and nothing else, with where it is kept."""
+        grammar = self.grammar
+        return (
+            (grammar.members, self.defined),
+            (grammar.attributes, self.used),
+            (grammar.keywords, self.keywords),
+        )
+
     def through(self, root: Node) -> None:
         waiting: list[tuple[Node, bool, bool]] = [(root, False, False)]
         while waiting:
@@ -152,36 +163,43 @@ class _Walk:
             self.tokens.setdefault(node.start_point[0], []).append(_PROSE if prose else text)
 
     def _named(self, node: Node, in_function: bool) -> None:
+        """Keep the names that a node is about; most nodes are about none."""
         grammar, kind = self.grammar, node.type
+        for fields, where in self._plain:
+            self._keep(where, node.children_by_field_name(fields[kind]) if kind in fields else ())
         if kind in grammar.imports:
             self._import(node)
         elif kind in grammar.definitions:
-            name = node.child_by_field_name(grammar.definitions[kind])
-            if name is not None:
-                self.inside.add(_text(name))
-                self._keep(self.defined, [name])
-        elif kind in grammar.members:
-            self._keep(self.defined, node.children_by_field_name(grammar.members[kind]))
+            self._define(node, grammar.definitions[kind])
         elif kind in grammar.variables:
             for target in node.children_by_field_name(grammar.variables[kind]):
                 self._assign(target, in_function)
+        elif kind in _ASSIGNMENTS:
+            for target in node.children_by_field_name("left"):
+                self._set_attribute(target)
         elif kind in grammar.parameter_lists:
             self._keep(self.parameters, _targets(node))
-        elif kind in grammar.attributes:
-            self._keep(self.used, node.children_by_field_name(grammar.attributes[kind]))
-        elif kind in grammar.keywords:
-            self._keep(self.keywords, node.children_by_field_name(grammar.keywords[kind]))
-        elif kind == "shorthand_property_identifier":
-            self._keep(self.keywords, [node])
         elif kind in grammar.calls:
-            called = node.child_by_field_name(grammar.calls[kind]) if grammar.calls[kind] else node.named_children[-1]
-            self._keep(self.used, [called] if called is not None else [])
-        elif kind in {"assignment_expression", "assignment_statement"}:
-            left = node.child_by_field_name("left")
-            if left is not None:
-                self._set_attribute(left)
-        elif kind == "identifier" and node.parent is not None and node.parent.type == "token_tree":
-            # Inside a macro of Rust there are tokens only.
+            self._call(node, grammar.calls[kind])
+        else:
+            self._bare(node)
+
+    def _define(self, node: Node, part: str) -> None:
+        name = node.child_by_field_name(part)
+        if name is not None:
+            self.inside.add(_text(name))
+            self._keep(self.defined, [name])
+
+    def _call(self, node: Node, part: str) -> None:
+        called = node.child_by_field_name(part) if part else node.named_children[-1]
+        if called is not None:
+            self._keep(self.used, [called])
+
+    def _bare(self, node: Node) -> None:
+        """Keep a name that says by itself what it is: ``{ name }`` of JavaScript, a token inside a macro of Rust."""
+        if node.type == "shorthand_property_identifier":
+            self._keep(self.keywords, [node])
+        elif node.type == "identifier" and node.parent is not None and node.parent.type == "token_tree":
             self._keep(self.used, [node])
 
     def _keep(self, where: set[str], nodes: Iterable[Node]) -> None:
@@ -208,8 +226,7 @@ class _Walk:
             for found in node.children_by_field_name(part):
                 if self._on(found):
                     self.modules.add(_text(found).strip("\"'`"))
-        if self._on(node) or self._touches(node):
-            self._keep(self.imported, (leaf for leaf in _leaves(node) if leaf.type in NAME_NODES))
+        self._keep(self.imported, (leaf for leaf in _leaves(node) if leaf.type in NAME_NODES))
 
 
 def _leaves(node: Node) -> Iterator[Node]:

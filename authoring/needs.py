@@ -43,14 +43,12 @@ def _of_one(
     names: SourceNames, fix: SourceNames, old_words: Collection[str], new_modules: Sequence[str]
 ) -> Iterator[tuple[NeedKind, str]]:
     own = (names.defined | names.local | names.parameters) - names.imported
-    used = (names.used | names.imported) - own
-    for name in sorted((used & fix.defined) - fix.imported):
-        if name not in old_words and _is_telling(name):
-            yield NeedKind.NAME, name
+    called = ((names.used | names.imported) - own) & fix.defined
+    for name in sorted(_telling(called - fix.imported) - set(old_words)):
+        yield NeedKind.NAME, name
     taken = fix.parameters | fix.defined | fix.used | set(fix.texts)
-    for name in sorted((names.keywords & taken) - names.imported - (used & fix.defined)):
-        if name not in old_words and _is_telling(name):
-            yield NeedKind.KEYWORD, name
+    for name in sorted(_telling((names.keywords & taken) - names.imported - called) - set(old_words)):
+        yield NeedKind.KEYWORD, name
     options = {option for text in fix.texts for option in _OPTION.findall(text)}
     for option in sorted({option for text in names.texts for option in _OPTION.findall(text)} & options):
         yield NeedKind.OPTION, option
@@ -73,8 +71,8 @@ def _is_round(number: str) -> bool:
     return any(one & (one - 1) == 0 or str(one).strip("0") == "1" for one in (value, value + 1))
 
 
-def _is_telling(name: str) -> bool:
-    return len(name) >= _FEWEST_LETTERS and not (name.startswith("__") and name.endswith("__"))
+def _telling(names: Collection[str]) -> set[str]:
+    return {name for name in names if len(name) >= _FEWEST_LETTERS and not re.fullmatch(r"__\w+__", name)}
 
 
 def module_name(path: str) -> str:

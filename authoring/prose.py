@@ -7,7 +7,9 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from typing import Final
 
-_FENCE: Final = re.compile(r"^[ \t]*(?P<mark>```+|~~~+)[^\n]*\n.*?(?:^[ \t]*(?P=mark)[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
+_FENCE: Final = re.compile(
+    r"^[ \t]*(?P<mark>```+|~~~+)[^\n]*\n.*?(?:^[ \t]*(?P=mark)[ \t]*$|\Z)", re.MULTILINE | re.DOTALL
+)
 _SPAN: Final = re.compile(r"(?P<mark>`+)(?!`)(?:[^\n]|\n(?!\s*\n))+?(?<!`)(?P=mark)(?!`)")
 _INDENTED: Final = re.compile(r"(?:(?<=\n\n)|\A)(?:(?: {4}|\t)[^\n]*(?:\n|\Z)|[ \t]*\n(?=(?: {4}|\t)))+")
 _PROMPT: Final = re.compile(r"^[ \t]*(?:>>>|\.\.\.|\$)[ \t][^\n]*$", re.MULTILINE)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from authoring.draft import Draft, readable_drafts
+from authoring.known_change import KnownChange, known_change
 from authoring.lint import blocking, lint
 from casewright.configuration import Configuration, configuration_of
 from casewright.errors import DocumentError, RefusedError, WorkspaceError
@@ -103,7 +104,11 @@ def cut(
     options.selection.refuse_nonsense()
     configuration = configuration_of(workspace)
     previous = newest(workspace.releases, configuration.library.id)
-    ready, unready = sorted_out(readable_drafts(workspace), configuration, previous, options)
+    drafts = (
+        each if isinstance(each, DocumentError) else (each, known_change(workspace, each.case))
+        for each in readable_drafts(workspace)
+    )
+    ready, unready = sorted_out(drafts, configuration, previous, options)
     version = previous["version"] + 1 if previous else 1
     # Where nothing at all is ready, what each draft lacks says more than that there is no case.
     if unready and (not options.skip_unready or not ready):
@@ -152,23 +157,27 @@ def newest(folder: Path, library: str) -> Mapping[str, Any] | None:
 
 
 def sorted_out(
-    drafts: Iterable[Draft | DocumentError],
+    drafts: Iterable[tuple[Draft, KnownChange] | DocumentError],
     configuration: Configuration,
     previous: Mapping[str, Any] | None,
     options: CutOptions,
 ) -> tuple[tuple[dict[str, Any], ...], tuple[Unready, ...]]:
-    """Return the ready drafts as plain cases, and the unready ones. Withdrawn drafts are neither."""
+    """Return the ready drafts as plain cases, and the unready ones. Withdrawn drafts are neither.
+
+    A draft comes with what is known of its change, or in its place the error that it can't be read with.
+    """
     withdrawn = {row.id for row in configuration.withdrawals}
     before = {case["id"]: case for case in previous["cases"]} if previous else {}
     ready: list[dict[str, Any]] = []
     unready: list[Unready] = []
-    for draft in drafts:
-        if isinstance(draft, DocumentError):
-            unready.append(Unready(id=_stem(draft.faults[0]), problems=draft.faults))
+    for each in drafts:
+        if isinstance(each, DocumentError):
+            unready.append(Unready(id=_stem(each.faults[0]), problems=each.faults))
             continue
+        draft, known = each
         if draft.case.id in withdrawn:
             continue
-        problems = (*_problems(draft, options), *_revision_problems(draft.plain, before.get(draft.case.id)))
+        problems = (*_problems(draft, known, options), *_revision_problems(draft.plain, before.get(draft.case.id)))
         if problems:
             unready.append(Unready(id=draft.case.id, problems=problems))
         else:
@@ -180,11 +189,17 @@ def _stem(fault: str) -> str:
     return Path(fault.split(":", 1)[0]).stem
 
 
-def _problems(draft: Draft, options: CutOptions) -> Iterator[str]:
+def _problems(draft: Draft, known: KnownChange, options: CutOptions) -> Iterator[str]:
     case = draft.case
     if not case.verification.reproduced:
         yield f"was not reproduced; run `casewright verify {case.id} --update`"
-    for finding in blocking(lint(case)):
+    if known.words is None:
+        # A leak that nobody looked for is a leak all the same.
+        yield (
+            f"whether the task gives its fix away can't be told, since {known.why};"
+            f" `casewright lint {case.id} --repo SOURCE` tells"
+        )
+    for finding in blocking(lint(case, known.words)):
         yield f"{finding.field}: {finding.message}; {finding.suggestion}"
     if draft.state == "auto" and not options.include_auto:
         yield (

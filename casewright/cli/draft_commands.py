@@ -26,23 +26,33 @@ def add_to(app: typer.Typer) -> None:
     register(app, "review")(review)
 
 
-def lint(common: Common, cases: Cases = None) -> int:
-    """List the drafts, and what is wrong with their task texts.
+def lint(
+    common: Common,
+    cases: Cases = None,
+    repository: Annotated[
+        str | None,
+        typer.Option("--repo", metavar="SOURCE", help="Read the changes anew from this history.", show_default=False),
+    ] = None,
+) -> int:
+    """List the drafts, and what is wrong with their task texts: what they lack, give away or leave to be guessed.
 
     An error keeps a draft out of a release until it is mended, or waived in the draft's review section with a reason;
-    a warning does not. Exit code 1 means that there are errors.
+    a warning does not. What is known of a change is kept since it was mined; --repo reads it from a history, where a
+    note says that nothing is known. Exit code 1 means that there are errors.
     """
     from authoring.lint import blocking
     from casewright.cli.lint_output import linted, linted_object, linted_text
     from casewright.workspace import find_workspace
 
-    checked, faults = linted(find_workspace(common.directory), cases or ())
+    checked, faults = linted(find_workspace(common.directory), cases or (), repository)
     if common.json:
         printed_json([linted_object(each) for each in checked])
     elif checked:
         printed("\n".join(linted_text(each) for each in checked))
     elif not faults:
         noted("there is no draft to look at; `casewright mine SOURCE` makes some", verbosity=common.verbosity)
+    for note in (note for each in checked for note in each.notes):
+        noted(f"note: {note}", verbosity=common.verbosity)
     if faults:
         raise DocumentError(faults)
     return ExitCode.NO if any(blocking(each.findings) for each in checked) else ExitCode.DONE
@@ -101,7 +111,8 @@ def review(
     from datetime import UTC, datetime
 
     from authoring.draft import load_draft
-    from authoring.lint import blocking
+    from authoring.known_change import known_change
+    from authoring.lint import blocking, notes
     from authoring.review import review as reviewed
     from casewright.cli.lint_output import Linted, linted_object, linted_text
     from casewright.workspace import find_workspace, locked
@@ -110,13 +121,17 @@ def review(
     workspace = find_workspace(common.directory)
     with locked(workspace):
         day = datetime.now(UTC).strftime("%Y-%m-%d")
-        draft, findings = reviewed(load_draft(workspace, case), by, day, waivers)
+        unread = load_draft(workspace, case)
+        known = known_change(workspace, unread.case)
+        draft, findings = reviewed(unread, by, day, waivers, known.words)
     blocked = bool(blocking(findings))
-    shown_now = Linted(draft=draft, findings=findings)
+    shown_now = Linted(draft=draft, findings=findings, notes=notes(draft.case, known.words, known.why))
     if common.json:
         printed_json(linted_object(shown_now))
     else:
         printed(linted_text(shown_now))
+    for note in shown_now.notes:
+        noted(f"note: {note}", verbosity=common.verbosity)
     if blocked:
         noted("not recorded: mend the errors, or --waive CODE=REASON", verbosity=common.verbosity)
     return ExitCode.NO if blocked else ExitCode.DONE

@@ -8,7 +8,10 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from authoring.change_words import ChangeWords, words_bytes
+from authoring.consistency import paths_of_test_part
 from authoring.draft import write_draft
+from authoring.known_change import words_path
 from casewright.configuration import Configuration, LibrarySection
 from casewright.new_workspace import init_workspace
 from casewright.workspace import Workspace
@@ -36,12 +39,34 @@ IDENTITY = LibrarySection(
 
 
 def workspace_with(folder: Path, cases: Sequence[dict[str, Any]]) -> Workspace:
-    """Make a workspace that holds these drafts."""
+    """Make a workspace that holds these drafts, and knows of changes without a word of their own."""
     workspace, _ = init_workspace(folder)
     workspace.configuration_path.write_text(CONFIGURATION)
     for case in cases:
         write_draft(workspace, as_case(case))
+        know(workspace, case)
     return workspace
+
+
+def know(workspace: Workspace, case: dict[str, Any], **words: Any) -> None:
+    """Have a workspace know of a case's change: nothing but its pins and test part, and what ``words`` say."""
+    plain: dict[str, Any] = {
+        "repository": case["repository_id"],
+        "base": case["base_commit"],
+        "head": case["grading_commit"],
+        "rest_paths": (),
+        "test_paths": tuple(paths_of_test_part(case["grading"])),
+        "test_names": (),
+        "fix_names": (),
+        "changed_names": (),
+        "fragments": (),
+        "needs": (),
+        "commits": (case["base_commit"], case["grading_commit"]),
+        "unread": (),
+    }
+    path = words_path(workspace, as_case(case))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(words_bytes(ChangeWords(**{**plain, **words})))
 
 
 def released_document(
