@@ -21,6 +21,7 @@ from authoring.draft import (
     update_record,
     write_draft,
 )
+from authoring.known_change import keep_change
 from authoring.reproduce import Recorded, Reproduction, expected_of, reproduce
 from casewright.errors import DocumentError
 from execution.languages import LANGUAGES
@@ -206,3 +207,4 @@ def _write(case: Case, desk: Desk) -> None:
         update_record(load_draft(desk.workspace, case.id), case)
     else:
         write_draft(desk.workspace, case)
+    keep_change(desk.workspace, case, desk.tools.repository)
