@@ -181,7 +181,7 @@ class Gate:
         found = self._content.find(owner, name)
         sight = self._access.sight(visitor, found.repository) if visitor and found else Sight.HIDDEN
         if visitor is None or found is None or sight is not Sight.SEEN:
-            return self._closed(request, is_git=is_git)
+            return _closed(visitor, is_git=is_git)
         repository = found.repository
         if found.renamed:
             suffix = ".git" if words[1].endswith(".git") else ""
@@ -191,15 +191,6 @@ class Gate:
         if is_git:
             return serve(request, repository.folder, below)
         return self._read_by_people(repository, below)
-
-    def _closed(self, request: Request, *, is_git: bool) -> Answer:
-        """Ask a git without credentials for some, as GitHub does for what is absent too; else say that it's absent."""
-        if is_git and (request.authorization is None or self._access.identify(request.authorization) is None):
-            ask = {"WWW-Authenticate": 'Basic realm="GitHub"', "Content-Type": "text/plain"}
-            return Answer(status=401, headers=ask, body=b"Authentication required\n")
-        if is_git:
-            return Answer(status=404, headers={"Content-Type": "text/plain"}, body=b"Repository not found.\n")
-        return page(404, "Page not found")
 
     def _read_by_people(self, repository: HostedRepository, below: str) -> Answer:
         words = below.split("/")[1:]
@@ -214,3 +205,13 @@ class Gate:
             if issue is not None:
                 return page(200, f"{issue.number}: {number_of(issue.title)}")
         return page(404, "Page not found")
+
+
+def _closed(visitor: Visitor | None, *, is_git: bool) -> Answer:
+    """Ask a git without good credentials for some, as GitHub does for what is absent too; else say that it's absent."""
+    if is_git and (visitor is None or visitor.token is None):
+        ask = {"WWW-Authenticate": 'Basic realm="GitHub"', "Content-Type": "text/plain"}
+        return Answer(status=401, headers=ask, body=b"Authentication required\n")
+    if is_git:
+        return Answer(status=404, headers={"Content-Type": "text/plain"}, body=b"Repository not found.\n")
+    return page(404, "Page not found")

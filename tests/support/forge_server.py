@@ -57,15 +57,21 @@ class Server(ThreadingHTTPServer):
         self._thread.join()
         with self._lock:
             for connection in self._connections:
-                # Its client may have closed it just now.
-                with contextlib.suppress(OSError):
-                    connection.shutdown(socket.SHUT_RDWR)
+                self._end(connection)
         self.server_close()
 
+    @staticmethod
+    def _end(connection: socket.socket) -> None:
+        # Its client may have closed it just now.
+        with contextlib.suppress(OSError):
+            connection.shutdown(socket.SHUT_RDWR)
+
     def hold(self, connection: socket.socket) -> None:
-        """Remember an open connection."""
+        """Remember an open connection; one that came in while the server was being stopped ends at once."""
         with self._lock:
             self._connections.add(connection)
+            if self.stopping.is_set():
+                self._end(connection)
 
     def let_go(self, connection: socket.socket) -> None:
         """Forget a connection."""

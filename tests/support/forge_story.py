@@ -5,7 +5,7 @@ from __future__ import annotations
 import http.client
 import json
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -98,8 +98,10 @@ class Got:
         return json.loads(self.body)
 
 
-def ask(forge: Forge, path: str, method: str = "GET", body: bytes | None = None, **headers: str) -> Got:
-    """Send one request; header names are written with underscores."""
+def ask(
+    forge: Forge, path: str, method: str = "GET", body: bytes | Iterable[bytes] | None = None, **headers: str
+) -> Got:
+    """Send one request; header names are written with underscores, and a body of parts is sent in chunks."""
     connection = http.client.HTTPConnection("127.0.0.1", int(forge.host.rpartition(":")[2]), timeout=20)
     try:
         sent = {"User-Agent": "test", **{name.replace("_", "-"): value for name, value in headers.items()}}

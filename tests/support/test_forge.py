@@ -127,6 +127,19 @@ class TestRest:
         third = ask(filled, path, Authorization=who, If_None_Match='W/"other"')
         assert (third.status, third.headers["x-ratelimit-remaining"]) == (200, "4998")
 
+    def test_a_force_push_moves_the_branch(self, filled: Forge, hub: Github, story: Story) -> None:
+        add_pull(filled, story, number=50, head_sha=story.head, merged_at=None, merge_commit_sha=None)
+        add_pull(filled, story, number=50, head_sha=story.commits[0], merged_at=None, merge_commit_sha=None)
+        repository = hub.get_repo("o/r")
+        assert repository.get_pull(50).head.sha == repository.get_git_ref("pull/50/head").object.sha == story.commits[0]
+        assert [commit.sha for commit in repository.get_pull(50).get_commits()] == [story.commits[0]]
+
+    def test_people_find_pages(self, filled: Forge) -> None:
+        assert [ask(filled, path).status for path in ("/", "/o/r", "/o/r/pull/13", "/o/r/issues/12")] == [200] * 4
+        moved = ask(filled, "/o/r/issues/13")
+        assert (moved.status, moved.headers["location"]) == (302, filled.pull_url("o/r", 13))
+        assert [ask(filled, path).status for path in ("/o", "/o/r/pull/12", "/o/r/pull/99", "/x/y")] == [404] * 4
+
     def test_pull_requests_are_listed_as_asked(self, filled: Forge, hub: Github, story: Story) -> None:
         add_pull(filled, story, number=5, merged_at=None, created=NOW)
         add_pull(filled, story, number=6, base="release", state="closed", merged_at=None, created=NOW - 1)
@@ -140,6 +153,10 @@ class TestRest:
         assert ask(filled, "/api/v3", User_Agent="").status == 403
         assert ask(filled, "/api/v3").json["repository_url"].endswith("/repos/{owner}/{repo}")
         assert ask(filled, "/api/v3/repos/o/r", "DELETE").status == 404
+        head = ask(filled, "/api/v3/repos/o/r", "HEAD")
+        assert (head.status, head.body, int(head.headers["content-length"]) > 0) == (200, b"", True)
+        assert ask(filled, "/api/v3/meta").json["installed_version"] == head.headers["x-github-enterprise-version"]
+        assert ask(filled, "/api/v3/users/someone").json["login"] == "someone"
 
 
 class TestGit:

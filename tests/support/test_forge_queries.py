@@ -195,6 +195,10 @@ class TestQueries:
         assert ask(filled, "/api/graphql", "POST", b'{"query": "{viewer{login}}"}').status == 401
         who = f"bearer {SECRET}"
         assert ask(filled, "/api/graphql", "POST", b"{", Authorization=who).status == 400
+        parts = [b'{"query": "{viewer', b'{login}}"}']
+        assert ask(filled, "/api/graphql", "POST", parts, Authorization=who).json["data"]["viewer"]["login"] == "dev"
+        assert ask(filled, "/api/graphql", Authorization=who).status == 404
+        assert ask(filled, "/api/graphql", "POST", b'{"query": "{x}", "variables": 1}', Authorization=who).status == 400
         assert ask(filled, "/api/graphql", "POST", b"{}", Authorization=who).status == 400
 
     @pytest.mark.usefixtures("filled")
