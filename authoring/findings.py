@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from authoring.case import Case
-from authoring.known_change import known_change
+from authoring.known_change import KnownChange, known_change
 from authoring.lint import Finding, Severity, blocking, lint, notes
 from casewright.workspace import Workspace
 
@@ -25,5 +25,5 @@ def judged(workspace: Workspace | None, case: Case, source: str | None = None) -
 
     Without a workspace the rules that need the change are not tried.
     """
-    words = known_change(workspace, case, source).words if workspace is not None else None
-    return Judged(findings=lint(case, words), notes=notes(case, words))
+    known = known_change(workspace, case, source) if workspace is not None else KnownChange(words=None)
+    return Judged(findings=lint(case, known.words), notes=notes(case, known.words, known.why))

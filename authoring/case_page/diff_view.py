@@ -31,9 +31,8 @@ def diffs(files: Sequence[ChangedFile]) -> str:
 
 def _file(file: ChangedFile, lines: Sequence[bytes], *, fits: bool) -> str:
     name = bytes_shown(file.path)
-    counted = f'<span class="plus">+{file.added}</span> <span class="minus">\N{MINUS SIGN}{file.deleted}</span>'
     facts = [file.part.value] * (file.part.value not in {"graded", "rest"}) + [_WORDS.get(file.status, file.status)]
-    head = f"<code>{name}</code> {counted if file.added is not None else ''} <small>{', '.join(facts)}</small>"
+    head = f"<code>{name}</code> {_counts(file)} <small>{', '.join(facts)}</small>"
     why = _why_not_shown(file, lines, fits=fits)
     if why:
         return f'<p class="file">{head}<br><small>{why}</small></p>'
@@ -46,6 +45,12 @@ def _file(file: ChangedFile, lines: Sequence[bytes], *, fits: bool) -> str:
         f'<details class="file"{opened}><summary>{head}</summary>{note}'
         f'<pre class="diff" tabindex="0" role="region" aria-label="{label}"><code>{body}</code></pre></details>'
     )
+
+
+def _counts(file: ChangedFile) -> str:
+    if file.added is None or file.deleted is None:
+        return ""
+    return f'<span class="plus">+{file.added:,}</span> <span class="minus">\N{MINUS SIGN}{file.deleted:,}</span>'
 
 
 def _why_not_shown(file: ChangedFile, lines: Sequence[bytes], *, fits: bool) -> str:

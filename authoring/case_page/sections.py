@@ -149,7 +149,7 @@ def _table(title: str, rows: Sequence[tuple[str, str, str]], *, open_: bool) -> 
     )
     return (
         f"<details{' open' if open_ else ''}><summary>{title} ({len(rows)})</summary><table>"
-        f'<thead><tr><th scope="col">Test</th><th scope="col">Base</th><th scope="col">Grading commit</th></tr></thead>'
+        f'<thead><tr><th scope="col">Test</th><th scope="col">Base</th><th scope="col">Head</th></tr></thead>'
         f"<tbody>{body}</tbody></table></details>"
     )
 

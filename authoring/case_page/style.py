@@ -68,7 +68,8 @@ caption { text-align: left; color: var(--quiet); padding: .25rem 0; }
 th, td { text-align: left; vertical-align: top; padding: .3rem .5rem; border-bottom: 1px solid var(--line); }
 th { font-weight: 600; }
 tbody th { font-weight: 400; }
-th + th, td { width: 22%; }
+th + th, td { width: 6rem; padding: .3rem .25rem; overflow-wrap: normal; }
+@media (min-width: 60rem) { th + th, td { width: 11rem; } }
 .file { border: 1px solid var(--line); border-radius: 6px; margin: .5rem 0; padding: .4rem .6rem; }
 summary { cursor: pointer; }
 .file summary code { font-weight: 600; }
@@ -86,6 +87,7 @@ footer { margin-top: 3rem; border-top: 1px solid var(--line); padding-top: .5rem
   nav { display: none; }
   pre, pre.copy, .diff { max-height: none; overflow: visible; white-space: pre-wrap; }
   .diff span:not(.unseen) { white-space: pre-wrap; }
+  .diff code { display: block; }
   details::details-content { display: block; content-visibility: visible; }
   h2, summary { break-after: avoid; }
   mark, .diff .add, .diff .del { print-color-adjust: exact; }

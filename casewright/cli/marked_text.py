@@ -24,12 +24,13 @@ class Marked:
 def marked_lines(text: str, field: str, findings: Sequence[Finding], width: int) -> list[str]:
     """Return a text's lines, folded to ``width`` columns, below each a line that underlines the spans in it.
 
-    The number of a finding (from 1, its place in ``findings``) stands behind its underline.
+    The number of a finding (from 1, its place in ``findings``) stands behind its underline. What is about the
+    whole text underlines nothing: all of it would be.
     """
     spans = [
         Marked(start=finding.start, end=finding.end, number=number)
         for number, finding in enumerate(findings, 1)
-        if finding.field == field and finding.start < finding.end
+        if finding.field == field and 0 < finding.end - finding.start < len(text)
     ]
     lines: list[str] = []
     start = 0

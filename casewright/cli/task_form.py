@@ -95,7 +95,9 @@ def below_the_cut(draft: Draft, judged: Judged, sources: Sequence[SourceText], n
 
 
 def _finding_line(task: str, finding: Finding) -> str:
-    line = f", line {task.count(chr(10), 0, finding.start) + 1}" if finding.field == "task" else ""
+    # What is missing from a text stands in no line of it.
+    placed = finding.field == "task" and finding.start < finding.end
+    line = f", line {task.count(chr(10), 0, finding.start) + 1}" if placed else ""
     waived = f" (waived: {one_line(finding.waived)})" if finding.waived else ""
     return (
         f"{finding.severity.value} {finding.code} in {finding.field}{line}: {one_line(finding.message)}; "
