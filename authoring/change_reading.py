@@ -7,7 +7,7 @@ is made of them.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Final
@@ -30,6 +30,18 @@ _ENDINGS: Final[Mapping[str, str]] = {
 }  # fmt: skip
 _HUNK: Final = re.compile(rb"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 _COMMENT_LINE: Final = re.compile(r"\s*(?://|#|\*|/\*|--|;|%|\"\"\"|''')")
+# Errors of the language itself, and special methods: every text may name them.
+_OF_ANYBODY: Final = re.compile(r"^__\w+__$|(?:Error|Exception|Warning)$")
+_OFFERED: Final = re.compile(
+    r"\bexport\s+(?:default\s+)?(?:(?:async|declare|abstract)\s+)*"
+    r"(?:function\*?|class|const|let|var|interface|type|enum)\s+(\w+)"
+)
+_ALL: Final = re.compile(r"^__all__\s*(?::[^=\n]+)?\+?=\s*[\[(](.*?)[\])]", re.MULTILINE | re.DOTALL)
+# What users read. Change logs tell of inner things too.
+_DOCUMENTATION: Final = (
+    "*.md", "*.rst", "*.txt", "*.adoc", "*.mdx", ":(exclude,icase)*change*", ":(exclude,icase)*history*",
+    ":(exclude,icase)*news*", ":(exclude,icase)*release*",
+)  # fmt: skip
 _MOST_COMMITS: Final = 1000
 _FEWEST_LETTERS: Final = 3
 
@@ -98,7 +110,7 @@ def read_change(
         test_paths=tuple(file.shown for file in test),
         test_names=tuple(sorted(_test_names(gained[file.path] for file in test if file.path in gained))),
         fix_names=tuple(sorted(maybe_new - present)),
-        changed_names=tuple(sorted(_changed_names(source, gained) - test_words - (maybe_new - present))),
+        changed_names=_inner(repository, base, _changed_names(source, gained) - test_words - (maybe_new - present)),
         fragments=_fragments(source, test, gained),
         needs=tuple(_with_elsewhere(need, present) for need in wanted if _stays(need, present)),
         commits=_commits(repository, base, head),
@@ -208,14 +220,29 @@ def _changed_names(source: Iterable[ChangedFile], gained: Mapping[bytes, SourceN
         after, before = gained[file.path], read_names(file.grammar, file.before, file.lost)
         old = identifiers(_decoded(file.before))
         changed |= (after.inside & old) | before.inside
-        changed |= {name for name in after.used | before.used if is_distinctive(name) and not _is_dunder(name)}
+        touched = after.used | before.used | before.parameters
+        changed |= {name for name in touched if is_distinctive(name) and not _OF_ANYBODY.search(name)}
         changed |= {name for name in after.defined - old if _is_dunder(name)}
+        changed -= _offered(file)
     return {name for name in changed if len(name) >= _FEWEST_LETTERS}
 
 
-def _present(repository: Repository, base: str, words: Collection[str]) -> set[str]:
+def _offered(file: ChangedFile) -> set[str]:
+    """Return the names that a source says at the base to be for its users: exported, public, in ``__all__``."""
+    text = _decoded(file.before)
+    listed = {name for block in _ALL.findall(text) for name in identifiers(block)}
+    return listed | set(_OFFERED.findall(text))
+
+
+def _inner(repository: Repository, base: str, names: Collection[str]) -> tuple[str, ...]:
+    """Leave out names that the documentation of the base gives: they are for users, and a task may name them."""
+    public = {name for name in names if not name.startswith("_")}
+    return tuple(sorted(set(names) - _present(repository, base, public, _DOCUMENTATION)))
+
+
+def _present(repository: Repository, base: str, words: Collection[str], patterns: Sequence[str] = ()) -> set[str]:
     known = {word.encode("utf-8", "surrogateescape"): word for word in words}
-    return {known[word] for word in repository.words_present(base, known.keys())}
+    return {known[word] for word in repository.words_present(base, known.keys(), patterns)}
 
 
 def _test_names(gained: Iterable[SourceNames]) -> set[str]:

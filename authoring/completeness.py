@@ -16,7 +16,9 @@ _FEWEST_WORDS: Final = 6
 _ENOUGH_WORDS: Final = 20
 _RESOLVED: Final = re.compile(r"^resolved (?:when|if|once)\b[^\n]*", re.IGNORECASE | re.MULTILINE)
 # What a tool proposes where it could make no condition of the title.
-_EMPTY_CONDITION: Final = re.compile(rf"{re.escape(PLAIN_CONDITION)}|Resolved when this holds as described:[^\n]*")
+_EMPTY_CONDITION: Final = re.compile(
+    rf"{re.escape(PLAIN_CONDITION)}|Resolved when this (?:is (?:done|settled)|holds as described):[^\n]*"
+)
 _WORK_ON_CODE: Final = re.compile(
     r"(?:[-*] )?(?:refactor|rename|move|extract|simplify|clean ?up|reorgani[sz]e|restructure|rewrite|inline|dedup\w*"
     r"|unify|annotate|type|reformat|bump|upgrade|migrate|switch|port|split|merge|convert|tidy|factor out|get rid of"

@@ -12,8 +12,8 @@ _TOKEN: Final = re.compile(r"\w+|[^\w\s]")
 _IDENTIFIER: Final = re.compile(r"[^\W\d]\w*")
 # has_underscore, hasHumps, HasHumps, has2digits: nobody writes such a word who does not mean the name.
 _DISTINCTIVE: Final = re.compile(r"\w*[^\W_]_+[^\W_]\w*|_+\w{2,}|\w*[a-z0-9][A-Z]\w*|[^\W\d_]+\d+\w*")
-_FEWEST_WORDS: Final = 2
 _FEWEST_SIGNS: Final = 2
+_FEWEST_TOGETHER: Final = 4
 
 
 def tokens(text: str) -> list[str]:
@@ -61,4 +61,4 @@ def is_code(run: Sequence[str]) -> bool:
     """Say whether tokens are code and no prose: names enough to know it by, and signs that prose does not have."""
     names = {word for word in run if len(word) > 2 and word[0].isalpha()}
     signs = [word for word in run if not (word[0].isalnum() or word[0] == "_") and word not in ".,'\"`;:!?-"]
-    return len(names) >= _FEWEST_WORDS and len(signs) >= _FEWEST_SIGNS
+    return bool(names) and len(signs) >= _FEWEST_SIGNS and len(names) + len(signs) >= _FEWEST_TOGETHER

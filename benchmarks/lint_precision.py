@@ -1,14 +1,15 @@
 """A worksheet of lint's findings, to be judged by hand: python benchmarks/lint_precision.py MIRRORS TRUTH.jsonl…
 
 MIRRORS holds a bare or plain repository `OWNER+NAME/repo` for each TRUTH file `OWNER+NAME.jsonl`. The task of each
-admitted row is drafted from its commit message, unless `--texts FILE` (JSON: head -> task) gives one. Printed by code:
-every finding with the task around it, then what the change brings, so that missed leaks can be looked for.
+admitted row is drafted from its commit message, unless `--texts FILE` (JSON: head -> task) gives one; there ⟦…⟧ stands
+around what gives the fix away. Printed by code: every finding with the task around it, and the planted leaks missed.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import re
 import sys
 import tempfile
 from collections import Counter, defaultdict
@@ -37,19 +38,26 @@ def main() -> None:
     texts = json.loads(chosen.texts.read_text(encoding="utf-8")) if chosen.texts else None
     sheet: dict[str, list[tuple[Case, Finding]]] = defaultdict(list)
     seconds: list[float] = []
-    cases = 0
+    missed: list[str] = []
+    cases = leaks = 0
     with tempfile.TemporaryDirectory() as cache:
         for truth in chosen.truth:
             with open_source(str(chosen.mirrors / truth.stem / "repo"), Path(cache)) as repository:
                 for row in admitted(truth):
                     if texts is not None and row["head"] not in texts:
                         continue
-                    task = texts[row["head"]] if texts is not None else drafted(repository, row)
+                    task, planted = (
+                        unmarked(texts[row["head"]]) if texts is not None else (drafted(repository, row), [])
+                    )
                     began = perf_counter()
                     case, words = linted_case(repository, truth.stem.replace("+", "/"), row, task)
                     found = lint(case, words)
                     seconds.append(perf_counter() - began)
                     cases += 1
+                    leaks += len(planted)
+                    for begin, end in planted:
+                        if not any(each.field == "task" and each.start < end and begin < each.end for each in found):
+                            missed.append(f"{case.id}: {task[begin:end]}")
                     for finding in found:
                         sheet[finding.code].append((case, finding))
                     if chosen.words:
@@ -60,7 +68,20 @@ def main() -> None:
             print(f"{number:3} {case.id} {finding.severity} {finding.text[:150]!r}\n      {finding.message[:220]}")
             print(f"      {around(case, finding)!r}")
     print(f"\n{cases} cases, slowest {max(seconds):.2f} s, median {sorted(seconds)[len(seconds) // 2]:.2f} s")
+    print(f"planted leaks: {leaks}, missed: {missed}")
     print(dict(Counter({code: len(rows) for code, rows in sheet.items()})))
+
+
+def unmarked(text: str) -> tuple[str, list[tuple[int, int]]]:
+    """Return a text without the marks, and where they were."""
+    planted: list[tuple[int, int]] = []
+    plain = ""
+    for piece in re.split(r"(⟦[^⟧]*⟧)", text):
+        bare = piece.strip("⟦⟧")
+        if piece != bare:
+            planted.append((len(plain), len(plain) + len(bare)))
+        plain += bare
+    return plain, planted
 
 
 def admitted(truth: Path) -> Iterator[dict[str, Any]]:

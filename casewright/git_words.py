@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 from casewright.git_command import Git
@@ -11,11 +11,14 @@ from casewright.git_command import Git
 _NOTHING_FOUND = 1
 
 
-def words_in_tree(git: Git, tree: str, words: Collection[bytes], scratch: Path) -> set[bytes]:
+def words_in_tree(
+    git: Git, tree: str, words: Collection[bytes], scratch: Path, patterns: Sequence[str] = ()
+) -> set[bytes]:
     """Return those words that stand whole in some text file of a tree; ``scratch`` is a file that may be written.
 
-    Words are bytes without a newline. A word that stands only within a longer one that was asked for too counts as
-    found: git reports one match for each place.
+    Words are bytes without a newline; ``patterns`` are git's pathspecs of the files to look into, all without any. A
+    word that stands only within a longer one that was asked for too counts as found: git reports one match for each
+    place.
     """
     wanted = {word for word in words if word and b"\n" not in word and b"\0" not in word}
     if not wanted:
@@ -23,7 +26,7 @@ def words_in_tree(git: Git, tree: str, words: Collection[bytes], scratch: Path) 
     scratch.write_bytes(b"".join(word + b"\n" for word in sorted(wanted)))
     found: set[bytes] = set()
     try:
-        arguments = ("grep", "-I", "-h", "-o", "-w", "-F", "--no-color", "-f", str(scratch), tree)
+        arguments = ("grep", "-I", "-h", "-o", "-w", "-F", "--no-color", "-f", str(scratch), tree, "--", *patterns)
         for line in _lines(git.stream(*arguments, also=_NOTHING_FOUND)):
             found.add(line)
             if len(found) == len(wanted):

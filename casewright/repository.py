@@ -282,12 +282,15 @@ class Repository:
         """Return the content of those blobs that hold at most ``limit`` bytes; others are left out."""
         return self._blobs.small(object_ids, limit)
 
-    def words_present(self, revision: str, words: Collection[bytes]) -> set[bytes]:
-        """Return those words (bytes without a newline) that stand whole in some text file of a revision's tree."""
+    def words_present(self, revision: str, words: Collection[bytes], patterns: Sequence[str] = ()) -> set[bytes]:
+        """Return those words (bytes without a newline) that stand whole in some text file of a revision's tree.
+
+        ``patterns`` are git's pathspecs of the files that count, all without any.
+        """
         tree = self.tree(revision)
         if self._blobs.partial:
             self._blobs.bring(entry.id for entry in tree.entries.values() if entry.mode != SUBMODULE)
-        return words_in_tree(self._git, tree.id, words, self._scratch / f"words-{next(self._numbers)}")
+        return words_in_tree(self._git, tree.id, words, self._scratch / f"words-{next(self._numbers)}", patterns)
 
     # differences
 
