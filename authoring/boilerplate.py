@@ -39,7 +39,9 @@ _PLACEHOLDER = re.compile(
     r"|\d{1,2}[.)][ \t]*(?:\.{3}|\u2026)?|thanks? (?:you )?(?:for|in advance)\b.{0,120}|thank you!?|thanks!?"
     r"|cheers!?|hi(?: there| all| team| folks| everyone)?[,!.]?|hello(?: there| all| team| everyone)?[,!.]?"
     r"|first of all,? thanks.{0,120}"
-    r"|\[e\.g\..*\]|(?:-[ \t]*)?(?:os|browser|version|device)[ \t]*:?[ \t]*\[?e\.g\..*"
+    r"|\[!(?:note|tip|important|warning|caution)\]|(?:many |big |huge |special )?(?:thanks|credits?|props"
+    r"|kudos) (?:also )?to [^.!?]{1,80}\.?|\[e\.g\..*\]|(?:-[ \t]*)?(?:os|browser|version"
+    r"|device)[ \t]*:?[ \t]*\[?e\.g\..*"
     r"|provide a general summary of.*|tell us (?:what|how|why).*|what(?:'s| is) (?:wrong|the expected behavio).*\?$"
     r"|give a brief description.*|include a (?:minimal|code).*(?:example|here)\.?"
     r"|this (?:section|template|line|text|comment) (?:can|should|may|must|is to) be (?:deleted|removed|replaced"
@@ -62,7 +64,8 @@ _BOT_LINE = re.compile(
     r"|summary by (?:coderabbit|sourcery|cubic).*|link to devin.*|requested by:? @.*|want to back this issue.*"
     r"|we accept bounties.*|upvote & fund.*|\[?polar\.sh.*"
     r"|(?:deploy preview|netlify|vercel|codecov|coverage (?:remained|increased|decreased)).{0,200}"
-    r"|merging this pr will.*|\u2b06\ufe0f.*|\U0001f916.*|\U0001f4da documentation preview.*|documentation preview.*"
+    r"|merging this pr will.*|\u2b06\ufe0f.*|\U0001f916.*|\U0001f4a1 you can make copilot.*"
+    r"|\U0001f4da documentation preview.*|documentation preview.*"
     r"|backport(?:ed)? (?:of|from)(?: pr)?[ :]*#?\d*.*|\(?backport(?:ed)? (?:of|from|to)? ?[\w.#/ -]{0,40}\)?"
     r"|manual backport.*|forward-?port(?:ed)? (?:of|from).*"
     r"|/(?:kind|area|sig|assign|cc|priority|lgtm|approve|hold|milestone|label|triage|ok-to-test|retest|remove-\w+"
@@ -95,6 +98,7 @@ _FENCE_INFO = re.compile(
     r"[ \t]{0,12}(?:`{3,}|~{3,})[ \t]*\{?[ \t]*(diff|patch|suggestion|mermaid|release-note)\b",
     re.IGNORECASE,
 )
+_LEAD = re.compile(r":[ \t]*$|\b(?:patch|diff|fix(?:es|ed)?|change)\b", re.IGNORECASE)
 _REPLY = re.compile(
     r"[> \t]*(?:on .{4,200} wrote|am .{4,200} schrieb.*|.{2,120} (?:wrote|writes)"
     r"|-+ ?original message ?-+)[ \t]*:?[ \t]*$",
@@ -125,6 +129,7 @@ def without_boilerplate(parts: Sequence[Piece], *, lists_of_work: bool, titled: 
         if (
             len(line) - len(line.lstrip()) < 4
             and len(bare) < 600
+            and not bare.startswith("#")
             and (_PLACEHOLDER.fullmatch(bare) or _BOT_LINE.fullmatch(bare))
         ):
             continue
@@ -134,31 +139,51 @@ def without_boilerplate(parts: Sequence[Piece], *, lists_of_work: bool, titled: 
 
 
 def without_diffs(parts: Sequence[Piece]) -> list[Piece]:
-    """Return pieces without quoted diffs and suggestions, which show the fix; a release note loses its fence alone."""
+    """Return pieces without quoted diffs and suggestions, which show the fix; a release note loses its fence alone.
+
+    The line that leads up to a diff goes with it, and so does a fence with nothing in it.
+    """
     kept: list[Piece] = []
     inside = False
     for part in parts:
-        if part.code:
-            # Context lines of an unfenced diff look like an indented block.
-            if inside and not _FENCE_INFO.match(part.text) and part.text[:1] == " ":
-                continue
-            info = _FENCE_INFO.match(part.text)
-            if info and info[1].lower() == "release-note":
-                kept += [
-                    Piece(text=line)
-                    for line in part.text.split("\n")[1:]
-                    if not line.strip().startswith(("```", "~~~"))
-                ]
-            elif not info and not _DIFF_START.search(part.text) and not _HUNK.search(part.text):
-                kept.append(part)
+        # Context lines of an unfenced diff look like an indented block.
+        if part.code and inside and part.text[:1] == " " and not _FENCE_INFO.match(part.text):
             continue
-        if _DIFF_START.match(part.text):
-            inside = True
-        elif inside and not (_DIFF_LINE.match(part.text) and part.text.strip()):
-            inside = False
+        starts = _DIFF_START.match(part.text) is not None and not part.code
+        if (starts and not inside) or (part.code and _shows_a_diff(part.text)):
+            _drop_lead(kept)
+        if part.code:
+            kept += _code_kept(part)
+            continue
+        inside = starts or (inside and bool(part.text.strip()) and _DIFF_LINE.match(part.text) is not None)
         if not inside:
             kept.append(part)
     return kept
+
+
+def _shows_a_diff(block: str) -> bool:
+    info = _FENCE_INFO.match(block)
+    if info:
+        return info[1].lower() != "release-note"
+    return _DIFF_START.search(block) is not None or _HUNK.search(block) is not None
+
+
+def _code_kept(part: Piece) -> list[Piece]:
+    """Return what is left of a code block: itself, a release note's text, nothing of a diff or of an empty fence."""
+    inner = [line for line in part.text.split("\n") if not line.strip().startswith(("```", "~~~"))]
+    if _shows_a_diff(part.text) or not any(line.strip() for line in inner):
+        return []
+    return [Piece(text=line.strip()) for line in inner] if _FENCE_INFO.match(part.text) else [part]
+
+
+def _drop_lead(kept: list[Piece]) -> None:
+    """Take out a last paragraph of one line that leads up to a diff: "I think this would fix it:"."""
+    end = len(kept)
+    while end and not kept[end - 1].text.strip():
+        end -= 1
+    alone = end == 1 or (end > 1 and not kept[end - 2].code and not kept[end - 2].text.strip())
+    if end and alone and not kept[end - 1].code and _LEAD.search(kept[end - 1].text):
+        del kept[end - 1 :]
 
 
 def without_footers(parts: Sequence[Piece]) -> list[Piece]:

@@ -15,6 +15,7 @@ from authoring.boilerplate import is_rule, without_boilerplate
 from authoring.inline_marks import clean_line
 from authoring.pieces import Piece, joined, pieces, visible, without_comments
 from authoring.sections import Meaning, Section, heading_of, sections
+from authoring.ways import without_ways
 
 # A round may bring to light what the next one takes out; people's texts need two.
 MOST_ROUNDS: Final = 6
@@ -72,21 +73,24 @@ _TESTS_SENTENCE = re.compile(
     r"|where)\b.{0,120})?[.!]?"
     r"|(?:unit |regression |integration |new )*tests? (?:(?:were|are|was|is|have been|has been) )?(?:added|included"
     r"|updated|attached|passing|pass|green)(?: .{0,60})?[.!]?|with (?:unit |regression )?tests?\.?"
-    r"|all (?:existing )?tests? (?:still )?pass(?:ed|es|ing)?(?: .{0,40})?[.!]?|(?:no|missing) tests?(?: (?:yet"
+    r"|all (?:existing )?tests? (?:still )?pass(?:ed|es|ing)?(?: .{0,40})?[.!]?|(?:no"
+    r"|missing) tests? (?:\w+ )?for .{0,60}"
+    r"|(?:no|missing) tests?(?: (?:yet"
     r"|added|needed|required))?[.!]?|tested (?:locally|manually|on|with|by)\b.{0,120}",
     re.IGNORECASE,
 )
 _BESIDES = re.compile(
-    r"\b(?:and|also|then|but) (?:also )?(?:fix|remove|change|update|make|refactor|handle|support|rename"
+    r"\b(?:and|then|but) (?:also )?(?:fix|remove|change|update|make|refactor|handle|support|rename"
     r"|add(?!s? tests?\b))",
     re.IGNORECASE,
 )
 _LEFTOVER = re.compile(
     r"(?:(?:this|it|which|that|pr|should|also|will|hopefully|partially|partly|the|a|an|and|or|to|of|in|with|on|for"
-    r"|from|by|as|is|via|at|issues?|bugs?|tickets?|pull requests?|prs?|comments?|above|below|linked|one|more|info"
+    r"|from|by|as|is|via|at|issues?|bugs?|tickets?|pull requests?|prs?|comments?|above|below|linked|one|for"
+    r"|examples?|since|broken|regression|more|info"
     r"|information|details?|discussions?|context|refer|reported|fix(?:e[sd]|ing)?"
     r"|clos(?:e[sd]?|ing)|resolv(?:e[sd]?|ing)|address(?:e[sd])?|refs?|references?|re|see|cf|related|links?|linked"
-    r"|duplicate|part|follow|up|followup|supersedes?|replaces?|depends?|requires?|blocked|alternative|continuation"
+    r"|duplicate|part|for|examples?|since|broken|regression|introduced|follow|up|followup|supersedes?|replaces?|depends?|requires?|blocked|alternative|continuation"
     r"|based|ported|backport(?:ed)?|cherry|picked|commit|merged?|here|playground|stackblitz|repro|fyi|ping|ticket"
     r"|jira|upstream|downstream|originally|follows?|after|previous(?:ly)?|similar|same|sibling|companion|tracking"
     r"|relates?)\b[\s,.:;&/()\[\]*-]*)+",
@@ -138,6 +142,8 @@ def _round(text: str, kind: TextKind) -> str:
     parts = without_boilerplate(parts, lists_of_work=kind is TextKind.ISSUE, titled=titled)
     parts = _told(sections(parts, titled=titled))
     parts = _clean_lines(_without_trailers(parts), html=not titled)
+    if kind is TextKind.PULL_REQUEST:
+        parts = without_ways(parts)
     parts = _without_rules(_without_empty_headings(parts))
     return joined(parts).strip("\n")
 

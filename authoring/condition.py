@@ -40,9 +40,11 @@ _FAULT_WORDS: Final = (
     r"\w*(?:Error|Exception|Warning)|errors?|exceptions?|tracebacks?|fail(?:s|ed|ing|ures?)?|crash(?:es|ed|ing)?",
     r"broken|breaks?|wrong(?:ly)?|incorrect(?:ly)?|(?:does|do|is|are|was|were|did|has|have)(?:n['\u2019]t| not)",
     r"not (?:\w+ing|\w+ed|working|possible)|can['\u2019]t|cannot|unable|missing|leaks?|leaking|hangs?|raises",
-    r"throws|ignore[sd]|ignoring|los(?:es|t|ing)|unexpected(?:ly)?|regressions?|bugs?|segfaults?|duplicated?|twice|refuse[sd]",
-    r"(?:wo|could)(?:n['\u2019]t| not)|reject(?:s|ed)|never|dead-?locks?|race condition|inconsistent(?:ly)?|mis\w+ed|corrupt(?:s|ed|ion)?|deprecated",
-    r"infinite|stuck|slow|invalid|problems?|issues?|swallow(?:s|ed)|overwrit(?:es|ten)|mangled?|typos?|stops?|stopped",
+    r"throws|ignore[sd]|ignoring|los(?:es|t|ing)|unexpected(?:ly)?|regressions?|bugs?|segfaults?|duplicated?",
+    r"twice|refuse[sd]|(?:wo|could)(?:n['\u2019]t| not)|reject(?:s|ed)|never|dead-?locks?|race condition",
+    r"inconsistent(?:ly)?|mis\w+ed|corrupt(?:s|ed|ion)?|deprecated|infinite|stuck|slow|invalid|problems?|issues?",
+    r"swallow(?:s|ed)|overwrit(?:es|ten)|mangled?|typos?|stops|stopped|forgets?|drops|differs?|overlaps?",
+    r"flickers|truncates?|skips",
 )
 _FAULT = re.compile(rf"\b(?:{'|'.join(_FAULT_WORDS)})\b", re.IGNORECASE)
 _POSSIBLE = re.compile(
@@ -62,6 +64,14 @@ _FIX = re.compile(
 )
 _REMOVE = re.compile(r"(?:remove|drop|delete|get rid of) (?=\S)", re.IGNORECASE)
 _ADD = re.compile(r"(?:add|introduce|implement|create) (?=\S)", re.IGNORECASE)
+# Imperatives that say what is to be done to the program.
+_WORK: Final = frozenset(
+    """adapt adjust allocate align bring build bump change clean cleanup clarify consolidate correct corrected
+    deprecate disable document enable enhance fill fixed give harden implement improve improved increase make
+    migrate modernise modernize move optimise optimize port reduce refactor rename reorganise reorganize replace
+    rework retry revise rewrite run separate simplify speed start support switch teach test turn unify update
+    upgrade""".split()
+)
 # Imperatives that say what the program does, so that "the project handles dots" is the same wish as a state.
 _BEHAVIOUR: Final = frozenset(
     """accept allow apply avoid call catch check coerce collect compare convert copy count decode default detect
@@ -127,13 +137,15 @@ def _wish(title: str) -> str:
     verb, _, rest = title.partition(" ")
     if verb.lower() in _BEHAVIOUR and rest:
         return f"the project {_third_person(verb.lower())} {rest}"
-    if _FAULT.search(title) and not _ADD.match(title) and not _REMOVE.match(title):
+    ordered = verb.lower() in _WORK or _ADD.match(title) or _REMOVE.match(title)
+    if _FAULT.search(title) and not ordered:
         return f"this no longer happens: {title}"
     for opening, clause in ((_REMOVE, "this is gone: {}"), (_ADD, "this is there: {}")):
         found = opening.match(title)
         if found:
             return clause.format(title[found.end() :])
-    return f"this holds as described: {title}"
+    # A title that is no order may name what is wrong or what is wanted; this is true of both.
+    return f"this is done: {title}" if verb.lower() in _WORK else f"this is settled: {title}"
 
 
 def _third_person(verb: str) -> str:

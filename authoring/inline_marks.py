@@ -70,7 +70,9 @@ _OBJECT_ID = r"(?<![\w#.-])(?!\d+e\d+\b)(?=[0-9a-f]{0,63}[0-9])(?=[0-9a-f]{0,63}
 _POINTER = rf"(?:{_LISTED}|{_OBJECT_ID})"
 _THING = r"(?:(?:the )?(?:issue|bug|ticket|pr|pull request|commit)[ \t])?"
 _REPORTED = re.compile(
-    r",?[ \t]?(?<!got )(?<!was )(?<!were )(?<!been )(?<!be )(?<!is )(?<!are )\b(?:(?:as )?(?:introduced|reported"
+    r",?[ \t]?(?<!got )(?<!was )(?<!were )(?<!been )(?<!be )(?<!is )(?<!are )\b"
+    r"(?:(?:as )?(?:@[\w-]{1,40} )?(?:introduced"
+    r"|said|stated|wrote|pointed out|reported"
     r"|discussed"
     r"|described|mentioned|requested|noted|suggested|explained|raised|proposed|outlined|follow(?:s|ed|ing)?[ -]?up"
     r"|similar"
@@ -99,7 +101,7 @@ _THANKS = re.compile(
     r"(?<![\w/])@[\w-]+(?:(?:,| and|,? @)[ ]?@?[\w-]+)*(?![\w/.(-])\)?",
     re.IGNORECASE,
 )
-_EMPTY_PAIR = re.compile(r"(?<!\S)(?:\([ \t]{0,9}\)|\[[ \t]{0,9}\])")
+_EMPTY_PAIR = re.compile(r"(?<!\S)(?:\((?:see|cf\.?|via|from|refs?|link|docs|here|also|\W){0,9}\)|\[[ \t]{0,9}\])")
 _HELD = re.compile("\x00([A-P]+)\x01")
 
 
@@ -118,7 +120,7 @@ def clean_line(line: str, *, html: bool) -> str:
     fresh = fresh.replace("&nbsp;", " ")
     for rule in (_CLOSING, _PARENTHESISED, _REPORTED, _AT_END, _NAMED, _NUMBER, _ID, _THANKS):
         fresh = rule.sub("", fresh)
-    if fresh == guarded:
+    if fresh == guarded and _restore(guarded, held) == line:
         return _restore(fresh, held).rstrip()
     fresh = _EMPTY_PAIR.sub("", fresh)
     return _restore("\n".join(_tidied(part, line) for part in fresh.split("\n")), held)
@@ -152,8 +154,8 @@ def _number(letters: str) -> int:
 
 def _without_links(line: str) -> str:
     if "](" in line or "][" in line:
-        line = _LINKED_IMAGE.sub(lambda found: "" if _BADGE.search(found[0]) else found[1], line)
-        line = _IMAGE.sub(lambda found: "" if _BADGE.search(found[0]) else _screenshot(found[1]), line)
+        line = _LINKED_IMAGE.sub(lambda found: "" if _BADGE.search(found[3] + found[4]) else found[1], line)
+        line = _IMAGE.sub(lambda found: "" if _BADGE.search(found[2] or "") else _screenshot(found[1]), line)
         line = _LINK.sub(lambda found: _link_text(found[1]), line)
         line = _REFERENCE_LINK.sub(lambda found: found[1], line)
     return _BARE_ADDRESS.sub(_address_text, line) if ":" in line else line
@@ -176,9 +178,9 @@ def _screenshot(name: str) -> str:
 
 
 def _img_text(tag: str) -> str:
-    if _BADGE.search(tag):
-        return ""
     alt = _ALT.search(tag)
+    if _BADGE.search(tag if alt is None else tag[: alt.start()] + tag[alt.end() :]):
+        return ""
     return _screenshot((alt[1] or alt[2] or "") if alt else "")
 
 
@@ -197,7 +199,7 @@ def _without_tags(line: str) -> str:
 def _tidied(part: str, line: str) -> str:
     indent = part[: len(part) - len(part.lstrip())]
     body = re.sub(r"[ \t]{2,}", " ", part.strip()) if not part.lstrip().startswith("|") else part.strip()
-    if not re.match(r"[ \t]*(?:[-:]|\.{2})", line):
+    if not re.match(r"[ \t]*(?:[-:]|\.{2})|.{0,200}<li\b", line, re.IGNORECASE):
         body = re.sub(r"^[:;,.\u2013\u2014-]+(?:\s+|$)", "", body)
     body = re.sub(r"(?<=[^\s|])[ \t]+([.,;:!?])(?=\s|$)", r"\1", body)
     body = re.sub(r",(?=[.;:!?](?:\s|$))", "", body)

@@ -39,7 +39,8 @@ class Section:
 
 
 _LABELS = re.compile(
-    r"description|describe (?:the|your) (?:bug|issue|problem|changes?|feature)|(?:a )?(?:short |brief |detailed "
+    r"description|branch description|motivation background|details?|describe (?:the|your) (?:bug|issue|problem"
+    r"|changes?|feature)|(?:a )?(?:short |brief |detailed "
     r"|general )?"
     r"(?:bug|issue|problem|feature|pr|change) (?:description|summary|statement|report|request)|feature"
     r"|summary(?: of the (?:issue|problem|bug))?"
@@ -75,7 +76,7 @@ _DROPPED = re.compile(
     r"|review notes|reviewer notes"
     r"|deployment(?: notes?)?|rollout.*|docs?(?: updates?)?|documentation(?: updates?)?|change ?log(?: entry)?"
     r"|commits|ai (?:generation )?(?:disclosure|usage|assistance|policy)(?: .*)?|(?:use of )?ai(?: tools?)? (?:usage"
-    r"|use|assistance|disclosure).*|branch description"
+    r"|use|assistance|disclosure).*"
     r"|additional documentation.*|acknowledge?ments?|credits?|thanks|code of conduct|contributing"
     r"|search(?:ed)? (?:for )?(?:existing|similar|duplicate) issues?|is there an existing issue(?: for this)?"
     r"|duplicates?"
@@ -85,7 +86,7 @@ _DROPPED = re.compile(
     r"|summary by (?:coderabbit|sourcery|cubic|copilot|codeant).*|(?:coderabbit|sourcery|copilot|codecov"
     r"|ellipsis) .*|walkthrough|poem|finishing touches|sequence diagrams?.*|estimated code review effort"
     r"|file walkthrough|pr (?:type|description by .*)|codecov report.*|bundle report.*|deploy preview.*|"
-    r"schedule|automerge|rebasing|ignore|configuration|review these changes.*|commit-by-commit.*"
+    r"schedule|automerge|rebasing|ignore|configuration|review these changes.*|commit by commit.*"
 )
 _OF_THE_FIX = re.compile(
     r"(?:proposed |possible |suggested |potential |recommended |the |my |our |implemented )?(?:fix(?:es)?|solution"
@@ -106,7 +107,8 @@ _OF_THE_FIX = re.compile(
 )
 _SURROUNDINGS = re.compile(
     r"(?:(?:your|my|local|test|runtime|development|system|software) )?(?:environments?|setup)(?: (?:info(?:rmation)?"
-    r"|details))?|(?:system|software|package|platform|device|debug|environment|env|runtime|version"
+    r"|details))?|(?:\w+ and \w+ versions|system config(?:uration)?)|(?:system|software|package|platform|device"
+    r"|debug|environment|env|runtime|version"
     r"|python) (?:info(?:rmation)?|versions?|details|specs?)"
     r"|versions?(?: info(?:rmation)?)?|(?:python|node|npm|os|operating system|browsers?|\w+) versions?|(?:desktop"
     r"|smartphone)(?: please complete the following information)?|os|operating system|platforms?|what (?:version|os"
@@ -179,5 +181,5 @@ def sections(parts: Sequence[Piece], *, titled: bool) -> list[Section]:
 
 
 def _plain(words: str) -> str:
-    letters = "".join(letter if letter.isalnum() or letter == "-" else " " for letter in words[:200].lower())
-    return " ".join(word for word in letters.split() if word.strip("-") and word not in {"optional", "required"})
+    letters = "".join(letter if letter.isalnum() else " " for letter in words[:200].lower())
+    return " ".join(word for word in letters.split() if word not in {"optional", "required"})

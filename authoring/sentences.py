@@ -23,13 +23,19 @@ def sentences(text: str) -> tuple[str, ...]:
         if CODE_FENCE.match(block):
             found.append(block)
             continue
-        start = 0
-        for end in _END.finditer(block):
-            if not _ABBREVIATION.search(block[max(start, end.start() - 10) : end.start()]):
-                found.append(block[start : end.end()])
-                start = end.end()
-        found.append(block[start:])
+        found += [block[start:end] for start, end in sentence_spans(block)]
     return tuple(" ".join(part.split()) for part in found if _WORD.search(part))
+
+
+def sentence_spans(block: str) -> list[tuple[int, int]]:
+    """Return where the sentences of a paragraph stand: start and end of each, the blanks after it included."""
+    spans: list[tuple[int, int]] = []
+    start = 0
+    for end in _END.finditer(block):
+        if not _ABBREVIATION.search(block[max(start, end.start() - 10) : end.start()]):
+            spans.append((start, end.end()))
+            start = end.end()
+    return [*spans, (start, len(block))]
 
 
 def _blocks(text: str) -> list[str]:

@@ -1,7 +1,8 @@
-"""The task text, drafted from what people wrote of a change: its issues, else its pull request, else its commits.
+"""The task text, drafted from what people wrote of a change: its issues, else its pull request or commits.
 
-An issue says what is wrong; a pull request often says how it was mended, and a commit message hardly anything else: so
-the first kind that says enough by itself is taken, and nothing of the others. ``authoring.cleaning`` says what goes out.
+An issue says what is wrong; a pull request often says how it was mended, and a commit message hardly anything else. So
+the first kind that says enough by itself is taken and nothing of the others. What goes out stands in
+``authoring.cleaning``.
 """
 
 from __future__ import annotations
@@ -47,10 +48,13 @@ _TAG = re.compile(
     re.IGNORECASE,
 )
 _SIGN = re.compile(r"^:[a-z0-9_+-]+:\s*")
+_PLAIN_WORD = re.compile(r"[a-z]+(?![^\s,])")
 _WORD = re.compile(r"[^\W_]+(?:['\u2019._/-][^\W_]+)*")
 
 
 PROPOSED_CONDITION = "proposed condition"
+# Characters within which a text has to say what it is about.
+ENOUGH_TO_SAY = 4000
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -98,7 +102,7 @@ def draft_statement(texts: Iterable[SourceText]) -> Statement:
     """
     given = tuple(texts)
     drafts = [_drafted([text for text in given if text.kind is kind]) for kind in TextKind]
-    enough = [draft for draft in drafts if statable([draft.statement.task])]
+    enough = [draft for draft in drafts if statable([draft.statement.task[:ENOUGH_TO_SAY]])]
     chosen = enough[0] if enough else max(drafts, key=lambda draft: len(draft.statement.task))
     statement = chosen.statement
     if not statement.task or has_resolved_condition(statement.task):
@@ -151,7 +155,7 @@ def cleaned_title(title: str) -> str:
     """Return the title of an issue or a pull request as one line without marks, tags and conventional types."""
     line = " ".join(visible(title).split())
     for _ in range(4):
-        fresh = _title(_TAG.sub("", clean_line(line, html=False), count=1))
+        fresh = _title(clean_line(line, html=False)).strip()
         if fresh == line:
             break
         line = fresh
@@ -166,9 +170,13 @@ def _untyped(text: str) -> str:
 
 
 def _title(line: str) -> str:
+    """Take signs, tags and a conventional type from a title or from an item of a squashed list."""
     mark = line[:2] if line.startswith(("* ", "- ")) else ""
     bare = _SIGN.sub("", line[len(mark) :])
-    typed = _CONVENTIONAL.sub("", bare, count=1) if _CONVENTIONAL.match(bare) else bare
+    typed = _CONVENTIONAL.sub(
+        "", _TAG.sub("", bare, count=1).lstrip("-\u2013 \t") if _TAG.match(bare) else bare, count=1
+    )
     if typed == line[len(mark) :]:
         return line
-    return mark + typed[:1].upper() + typed[1:] if typed[:2].isalpha() else mark + typed
+    # A name such as joinURL or np.pad is written as it is.
+    return mark + typed[:1].upper() + typed[1:] if _PLAIN_WORD.match(typed) else mark + typed

@@ -1,0 +1,69 @@
+"""Sentences of a pull request that tell the way to the fix and not what the program does. Pure."""
+
+from __future__ import annotations
+
+import re
+
+from authoring.pieces import Piece
+from authoring.sentences import sentence_spans
+
+_DOES = re.compile(
+    r"(?:(?:this|the) (?:pr|pull request|patch|commit|change)|this|it|i|we|also|to (?:do|fix|achieve) (?:this|that"
+    r"|so),?|therefore|instead|so|here|now)?[ ,]*(?:i|we|it)?[ ]?"
+    r"(?:have |has |had |also |now |just |simply |'ve )*(?:add|introduc|mov|extract|renam|refactor|rewr[io]t|split"
+    r"|inlin|implement|creat|replac"
+    r"|chang|updat|modif|switch|us|remov|pull|factor|wrap|convert)(?:e|es|ed|ing|s|ies|ied|ten)?\b",
+    re.IGNORECASE,
+)
+# A private name, a file, or a word for what only the code's authors see. A public name is behaviour.
+_INSIDE = re.compile(
+    r"(?<![\w.])_[a-z]\w+|\b[\w/-]{1,60}\.(?:py|pyx|jsx?|tsx?|mjs|go|rs|rb|java|kt|c|h|cc|cpp|vue|svelte|php|ex|cs)\b"
+    r"|\b(?:helpers?|private|internal(?:ly|s)?|utility|refactor\w*|base class|subclass|mixin|if[- ]statement"
+    r"|for[- ]loop"
+    r"|code path|list comprehension|lines? of code)\b",
+    re.IGNORECASE,
+)
+_ITEM = re.compile(r"[ \t]*(?:[-*+]|\d{1,3}[.)])[ \t]+")
+
+
+def without_ways(parts: list[Piece]) -> list[Piece]:
+    """Return pieces of prose without such sentences, where anything else is left; code and headings stay."""
+    kept: list[Piece] = []
+    number = 0
+    while number < len(parts):
+        end = number + 1
+        if not parts[number].code and parts[number].text.strip():
+            while end < len(parts) and _continues(parts[end]):
+                end += 1
+            text = _without_ways("\n".join(part.text for part in parts[number:end]))
+            kept += [Piece(text=line) for line in text.split("\n")] if text.strip() else []
+        else:
+            kept.append(parts[number])
+        number = end
+    told = any(part.code or re.search(r"[^\W\d_]{2}", part.text) for part in kept)
+    return kept if told else parts
+
+
+def _continues(part: Piece) -> bool:
+    return bool(part.text.strip()) and not (
+        part.code or _ITEM.match(part.text) or part.text.startswith(("#", "|", ">"))
+    )
+
+
+def _without_ways(text: str) -> str:
+    item = _ITEM.match(text)
+    start = item.end() if item else 0
+    spans = sentence_spans(text[start:])
+    telling = [
+        text[start + begin : start + end]
+        for begin, end in spans
+        if not tells_the_way(text[start + begin : start + end])
+    ]
+    if len(telling) == len(spans):
+        return text
+    return text[:start] + "".join(telling).strip() if any(one.strip() for one in telling) else ""
+
+
+def tells_the_way(sentence: str) -> bool:
+    """Say whether a sentence tells what was done inside the code: "This PR adds a helper `_fill` in `core.py`"."""
+    return _DOES.match(sentence.strip()) is not None and _INSIDE.search(sentence) is not None
