@@ -26,7 +26,7 @@ from tests.support.forge_story import (
     story,
 )
 from tests.support.oddities import built_oddity
-from tests.support.repos import git
+from tests.support.repos import Entry, RepoBuilder, git
 
 __all__ = ["filled", "forge", "hub", "story"]
 
@@ -126,6 +126,34 @@ class TestRest:
         assert first.headers["x-ratelimit-remaining"] == again.headers["x-ratelimit-remaining"] == "4999"
         third = ask(filled, path, Authorization=who, If_None_Match='W/"other"')
         assert (third.status, third.headers["x-ratelimit-remaining"]) == (200, "4998")
+
+    def test_files_of_every_kind_of_change(self, forge: Forge, hub: Github, tmp_path: Path) -> None:
+        builder = RepoBuilder(tmp_path / "kinds")
+        text = "".join(f"line {number}\n" for number in range(30))
+        before = builder.commit("Before", {"moved.txt": text, "gone.txt": "x\n", "bin": b"\0\1", b"\xff.txt": "y\n"})
+        changed: dict[str | bytes, Entry] = {"moved.txt": None, "to.txt": text + "end\n", "gone.txt": None}
+        after = builder.commit("After", {**changed, "bin": b"\0\2", b"\xff.txt": "z\n"})
+        forge.repository("o", "k", builder.path)
+        forge.pull("o/k", number=1, title="Kinds", head_sha=after, base_sha=before)
+        repository = hub.get_repo("o/k")
+        files = {file.filename: file for file in repository.get_pull(1).get_files()}
+        assert {name: file.status for name, file in files.items()} == {
+            "to.txt": "renamed",
+            "gone.txt": "removed",
+            "bin": "modified",
+            # As GitHub shows a name that isn't UTF-8.
+            "\ufffd.txt": "modified",
+        }
+        moved = files["to.txt"]
+        assert (moved.previous_filename, moved.additions, moved.deletions) == ("moved.txt", 1, 0)
+        assert files["bin"].patch is None
+        assert {file.filename for file in repository.get_commit(after).files} == files.keys()
+        assert repository.get_pull(1).state == "open"
+
+    @pytest.mark.usefixtures("filled")
+    def test_a_pull_request_has_a_timeline(self, hub: Github) -> None:
+        events = [event.event for event in hub.get_repo("o/r").get_issue(13).get_timeline()]
+        assert events == ["committed", "committed", "merged", "closed"]
 
     def test_a_force_push_moves_the_branch(self, filled: Forge, hub: Github, story: Story) -> None:
         add_pull(filled, story, number=50, head_sha=story.head, merged_at=None, merge_commit_sha=None)

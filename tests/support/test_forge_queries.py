@@ -11,7 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.forge import Forge, forge
+from tests.support.forge_content import Comment
+from tests.support.forge_faults import PRIMARY_MESSAGE, query_limited
 from tests.support.forge_query import Field, SyntaxRefused, parse
+from tests.support.forge_schema import SCALARS, SCHEMA
 from tests.support.forge_story import (
     SECRET,
     Story,
@@ -164,6 +167,20 @@ class TestQueries:
             ),
             ("{viewer {...F}}", "Fragment F was used, but not defined"),
             ("{viewer {... on Wat {login}}}", "No such type Wat, so it can't be a fragment condition"),
+            ("{viewer {...F}} fragment F on User {...F}", "Fragment F contains an infinite loop"),
+            ("{viewer {... on Issue {title}}}", "Fragment on Issue can't be spread inside User"),
+            ("{viewer @wat {login}}", "Directive @wat is not defined"),
+            ("query A {viewer {login}} query B {viewer {login}}", "An operation name is required"),
+            (
+                'query($n: Int) {repository(owner: "o", name: "r") {issue(number: $n) {title}}}',
+                "Nullability or type mismatch on variable $n and argument number (Int / Int!)",
+            ),
+            (
+                '{repository(owner: "o", name: "r") {object(oid: "abc") {oid}}}',
+                "Argument 'oid' on Field 'object' has an invalid value. Expected type 'GitObjectID'.",
+            ),
+            ("{viewer {}}", 'Expected a field, actual: MARK ("}") at [1, 10]'),
+            ("{viewer(a: ?) {x}}", 'Parse error on "?" (error) at [1, 12]'),
             ("mutation {x}", "Schema is not configured for mutations"),
             ("{viewer {login}", "Unexpected end of document at [1, 16]"),
         ],
@@ -191,6 +208,84 @@ class TestQueries:
         filled.limits.nodes = 10_100
         assert "errors" not in query(filled, text % "(first: 100)")
 
+    def test_every_field_of_the_schema_can_be_asked_for(self, filled: Forge, story: Story) -> None:
+        filled.issue(
+            "o/r", number=12, title="It breaks", labels=["bug"], comments=[Comment(author="a", body="b", created=1)]
+        )
+        add_pull(filled, story, labels=["fix"], fork="someone/r")
+        parts = (
+            f"issue(number: 12) {selected('Issue', 4)}",
+            f"pullRequest(number: 13) {selected('PullRequest', 3)}",
+            f'object(oid: "{story.squash}") {{ ... on Commit {selected("Commit", 3)} }}',
+            f'ref(qualifiedName: "main") {selected("Ref", 2)}',
+            selected("Repository", 3)[1:-1],
+        )
+        top = f"viewer {selected('User', 1)} rateLimit {selected('RateLimit', 1)}"
+        said = query(filled, f'{{{top} repository(owner: "o", name: "r") {{{" ".join(parts)}}}}}')
+        assert "errors" not in said
+        found = said["data"]["repository"]
+        assert found["pullRequest"]["headRepository"]["nameWithOwner"] == "someone/r"
+        assert found["object"]["messageHeadline"] == "Mend it (#13)"
+        assert found["ref"]["target"]["oid"] == found["defaultBranchRef"]["target"]["oid"] == story.squash
+        assert found["issue"]["comments"]["edges"][0]["node"]["author"]["login"] == "a"
+        assert {served.type for fields in SCHEMA.values() for served in fields.values()} <= SCHEMA.keys() | SCALARS
+
+    def test_what_is_gone_is_gone_here_too(self, filled: Forge, story: Story) -> None:
+        filled.issue("o/r", number=30, title="Elsewhere")
+        filled.issue("o/r", number=31, title="Deleted")
+        filled.repository("o", "other", story.builder.path)
+        filled.transfer("o/r", 30, ("o", "other", 4))
+        filled.delete_issue("o/r", 31)
+        add_pull(filled, story, fork="deleted", closing=[("o", "r", 31), ("o", "r", 30)])
+        filled.rename("o/r", "o", "renamed")
+        text = """{repository(owner: "o", name: "r") {
+            nameWithOwner
+            a: issue(number: 30) {title}
+            b: issue(number: 31) {title}
+            c: issueOrPullRequest(number: 99) {__typename}
+            object(expression: "main") {oid}
+            d: object(expression: "gone") {oid}
+            ref(qualifiedName: "refs/heads/gone") {name}
+            pullRequest(number: 13) {headRepository {name} closingIssuesReferences(last: 5) {
+                nodes {number repository {name}}}}}}"""
+        said = query(filled, text)
+        assert [error["type"] for error in said["errors"]] == ["NOT_FOUND"] * 3
+        assert said["data"]["repository"] == {
+            "nameWithOwner": "o/renamed",
+            "a": None,
+            "b": None,
+            "c": None,
+            "object": {"oid": story.squash},
+            "d": None,
+            "ref": None,
+            "pullRequest": {
+                "headRepository": None,
+                "closingIssuesReferences": {"nodes": [{"number": 4, "repository": {"name": "other"}}]},
+            },
+        }
+        strict = query(filled, '{repository(owner: "o", name: "r", followRenames: false) {name}}')
+        assert strict["errors"][0]["type"] == "NOT_FOUND"
+
+    def test_a_list_is_read_from_its_end_too(self, filled: Forge, story: Story) -> None:
+        for number in (20, 21, 22):
+            add_pull(filled, story, number=number)
+        page = "nodes {number} pageInfo {startCursor hasPreviousPage}"
+        text = f'{{repository(owner: "o", name: "r") {{pullRequests(%s) {{{page}}}}}}}'
+        last = query(filled, text % "last: 2")["data"]["repository"]["pullRequests"]
+        assert [node["number"] for node in last["nodes"]] == [21, 22]
+        assert last["pageInfo"]["hasPreviousPage"] is True
+        before = f'last: 1, before: "{last["pageInfo"]["startCursor"]}"'
+        assert query(filled, text % before)["data"]["repository"]["pullRequests"]["nodes"] == [{"number": 20}]
+        wrong = query(filled, text % 'first: 1, after: "x"')
+        assert wrong["errors"][0]["type"] == "INVALID_CURSOR_ARGUMENTS"
+
+    def test_no_points_are_left(self, filled: Forge) -> None:
+        filled.fail_when("graphql", query_limited(seconds=5))
+        assert query(filled, "{viewer {login}}") == {"errors": [{"type": "RATE_LIMITED", "message": PRIMARY_MESSAGE}]}
+        filled.limits.points = 1
+        assert "data" in query(filled, "{viewer {login}}")
+        assert query(filled, "{viewer {login}}")["errors"][0]["type"] == "RATE_LIMITED"
+
     def test_it_needs_a_token_and_a_query(self, filled: Forge) -> None:
         assert ask(filled, "/api/graphql", "POST", b'{"query": "{viewer{login}}"}').status == 401
         who = f"bearer {SECRET}"
@@ -209,6 +304,20 @@ class TestQueries:
         assert said["data"] == {"repository": {"name": "r"}}
         with pytest.raises(UnknownObjectException):
             hub.requester.graphql_query('{repository(owner: "o", name: "absent") {name}}', {})
+
+
+def selected(type_: str, depth: int) -> str:
+    """Return a selection of all that a type has, down to some depth; lists by two."""
+    parts = ["__typename"]
+    for name, served in SCHEMA[type_].items():
+        if any(argument.endswith("!") for argument in served.arguments.values()) or name == "object":
+            continue
+        bound = "(first: 2)" if served.connection else ""
+        if served.type in SCALARS:
+            parts.append(name)
+        elif depth > 1:
+            parts.append(f"{name}{bound} {selected(served.type, depth - (served.connection is None))}")
+    return f"{{ {' '.join(parts)} }}"
 
 
 class TestParser:
