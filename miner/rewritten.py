@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Final
 
 from casewright.git_log import RawCommit
@@ -114,15 +115,11 @@ def _pair(repository: Repository, own: _Own, landing: str, number: int) -> _Pair
 
     The order is not compared: clocks that go wrong change the one in which git lists a branch.
     """
-    line = repository.first_parents(landing, len(own.commits) + 1)
-    # Bounded by the commit before, so that git stops there; a line that is shorter ends at a root.
-    landed = list(repository.walk(landing, exclude=line[len(own.commits) :]))
+    landed = _plausible(repository, own, landing)
     patches = _patches(repository, landed)
     open_places = list(range(len(own.commits)))
     base, taken, by_lines, by_author, kept = landing, 0, 0, 0, False
     for commit, patch in zip(landed, patches, strict=True):
-        if b" " in commit.parents or not commit.parents:
-            break
         place = _by_patch(own, open_places, commit, patch, number)
         if place is None:
             place = _by_message(own, open_places, commit)
@@ -136,6 +133,25 @@ def _pair(repository: Repository, own: _Own, landing: str, number: int) -> _Pair
         base, taken = _parent(commit), taken + 1
     left = sum(bool(own.patches[place]) for place in open_places)
     return _Pairing(base=base, taken=taken, by_lines=by_lines, by_author=by_author, left=left, kept=kept)
+
+
+def _plausible(repository: Repository, own: _Own, landing: str) -> list[RawCommit]:
+    """Return the newest commits that can be copies of the pull request's, by what needs no file to be read.
+
+    Each touches the files that one of the pull request's touches, or keeps a message and its author's time. What the
+    pull request's head holds itself was there before, as the end of a branch that was updated.
+    """
+    line = repository.first_parents(landing, len(own.commits) + 1)
+    # Bounded by the commit before, so that git stops there; a line that is shorter ends at a root.
+    walked = repository.walk(landing, exclude=[*line[len(own.commits) :], own.head])
+    touched = {tuple(commit.entries[1::2]) for commit in own.commits}
+
+    def may_be(commit: RawCommit) -> bool:
+        if not commit.parents or b" " in commit.parents:
+            return False
+        return tuple(commit.entries[1::2]) in touched or any(_kept(commit, known) == 2 for known in own.commits)
+
+    return list(takewhile(may_be, list(walked)))
 
 
 def _by_patch(own: _Own, places: Sequence[int], commit: RawCommit, patch: str, number: int) -> int | None:

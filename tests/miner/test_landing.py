@@ -1,31 +1,41 @@
-"""The pins of landed pull requests: every style of landing on every shape of branch, and what can't be told."""
+"""The pins of landed pull requests: every style of landing on every shape of branch, and merges of more than one."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from casewright.repository import open_source
 from miner.change import Landing
-from miner.forge_facts import ForgeReference, PullCommit, PullFacts
 from miner.landing import NotLanded, Pins, landed
+from tests.support.landings import (
+    NUMBER,
+    TEXT,
+    Landed,
+    by_evil_merge,
+    by_fast_forward,
+    by_merge,
+    by_rebase,
+    by_squash,
+    decided,
+    landing_repository,
+    oddity_pull_facts,
+    own_commits,
+    pins_of,
+    pull_facts,
+    stale,
+    two_commits,
+)
 from tests.support.repos import Executable, RepoBuilder, git, oddity
-
-NUMBER = 12
-TEXT = "".join(f"line {number}\n" for number in range(40))
 
 
 @pytest.fixture
 def repo(tmp_path: Path) -> RepoBuilder:
-    repo = RepoBuilder(tmp_path / "repo")
-    repo.commit("Root", {"main.txt": TEXT, "both.txt": TEXT, "old.py": TEXT, "run.sh": "exit 0\n", "pic": b"\0\1"})
-    repo.commit("Before", {"main.txt": TEXT + "before\n"})
-    return repo
+    return landing_repository(tmp_path)
 
 
 @pytest.fixture
@@ -33,113 +43,15 @@ def cache(tmp_path: Path) -> Path:
     return tmp_path / "cache"
 
 
-def _facts(folder: Path, *, head: str, merge_commit: str | None, commits: list[str], title: str = "Do it") -> PullFacts:
-    return PullFacts(
-        reference=ForgeReference(host="github.com", owner="dev", name="box", number=NUMBER),
-        url=f"https://github.com/dev/box/pull/{NUMBER}",
-        title=title,
-        body="",
-        base_branch="main",
-        head_commit=head,
-        merge_commit=merge_commit,
-        merged_at=1,
-        created_at=1,
-        commits=tuple(
-            PullCommit(id=one, message=git(folder, "log", "-1", "--format=%B", one).decode()) for one in commits
-        ),
-    )
-
-
-def _decided(repo: RepoBuilder, cache: Path, facts: PullFacts) -> Pins | NotLanded:
-    with open_source(str(repo.path), cache) as repository:
-        return landed(repository, facts)
-
-
-@dataclass(frozen=True, slots=True)
-class Landed:
-    """A landing that was made: what the forge would say, and the right pins."""
-
-    facts: PullFacts
-    base: str
-    head: str
-    style: Landing
-
-
-def _own(repo: RepoBuilder) -> list[str]:
-    return repo.git("rev-list", "--reverse", "--topo-order", "topic", "^main").split()
-
-
-def _by_merge(repo: RepoBuilder) -> Landed:
-    own, head = _own(repo), repo.git("rev-parse", "topic")
-    repo.switch("main")
-    base = repo.head()
-    repo.git("merge", "-q", "--no-ff", "--allow-unrelated-histories", "-m", "Bring topic", "topic")
-    facts = _facts(repo.path, head=head, merge_commit=repo.head(), commits=own)
-    return Landed(facts, base, repo.head(), Landing.MERGE)
-
-
-def _by_evil_merge(repo: RepoBuilder) -> Landed:
-    own, head = _own(repo), repo.git("rev-parse", "topic")
-    repo.switch("main")
-    base = repo.head()
-    repo.git("merge", "-q", "--no-ff", "--no-commit", "--allow-unrelated-histories", "topic")
-    merged = repo.commit("Bring topic", {"evil.txt": "only here\n", "main.txt": "only here\n"})
-    return Landed(_facts(repo.path, head=head, merge_commit=merged, commits=own), base, merged, Landing.MERGE)
-
-
-def _by_squash(repo: RepoBuilder) -> Landed:
-    own, head = _own(repo), repo.git("rev-parse", "topic")
-    repo.switch("main")
-    base = repo.head()
-    repo.git("merge", "-q", "--squash", "--allow-unrelated-histories", "topic")
-    squashed = repo.commit(f"Do it (#{NUMBER})")
-    return Landed(_facts(repo.path, head=head, merge_commit=squashed, commits=own), base, squashed, Landing.SQUASH)
-
-
-def _by_rebase(repo: RepoBuilder) -> Landed:
-    own, head = _own(repo), repo.git("rev-parse", "topic")
-    picked = repo.git("rev-list", "--reverse", "--topo-order", "--no-merges", "topic", "^main").split()
-    repo.switch("main")
-    base = repo.head()
-    for commit in picked:
-        repo.commit("Time goes on")
-        repo.git("reset", "-q", "--hard", "HEAD~1")
-        repo.git("cherry-pick", "--allow-empty", commit)
-    return Landed(
-        _facts(repo.path, head=head, merge_commit=repo.head(), commits=own), base, repo.head(), Landing.REBASE
-    )
-
-
-def _by_fast_forward(repo: RepoBuilder) -> Landed:
-    own, head = _own(repo), repo.git("rev-parse", "topic")
-    repo.switch("main")
-    base = repo.head()
-    repo.git("merge", "-q", "--ff-only", "topic")
-    return Landed(_facts(repo.path, head=head, merge_commit=head, commits=own), base, head, Landing.DIRECT)
-
-
-def _two_commits(repo: RepoBuilder) -> None:
-    repo.switch("topic", at="main")
-    repo.commit("Half", {"new.py": "half\n"})
-    repo.commit("Whole", {"new.py": "half\nwhole\n", "tests/test_new.py": "test\n"})
-
-
-def _stale(repo: RepoBuilder) -> None:
-    _two_commits(repo)
-    repo.switch("main")
-    repo.commit("Main moves on", {"main.txt": TEXT + "after\n"})
-    repo.commit("And on", {"other.txt": "x\n"})
-
-
 def _back_merge(repo: RepoBuilder) -> None:
-    _stale(repo)
+    stale(repo)
     repo.switch("topic")
     repo.merge("main", message="Merge branch 'main' into topic")
     repo.commit("After it", {"new.py": "half\nwhole\nmore\n"})
 
 
 def _back_merge_last(repo: RepoBuilder) -> None:
-    _stale(repo)
+    stale(repo)
     repo.switch("topic")
     repo.merge("main", message="Merge branch 'main' into topic")
 
@@ -152,7 +64,7 @@ def _back_merge_then_stale(repo: RepoBuilder) -> None:
 
 def _criss_cross(repo: RepoBuilder) -> None:
     # The branch takes main, then main takes the branch as it was before, then both go on.
-    _two_commits(repo)
+    two_commits(repo)
     repo.git("branch", "early", "topic")
     repo.switch("main")
     first = repo.commit("Main moves on", {"main.txt": TEXT + "after\n"})
@@ -213,8 +125,8 @@ def _own_root(repo: RepoBuilder) -> None:
 
 
 SHAPES: list[Callable[[RepoBuilder], None]] = [
-    _two_commits,
-    _stale,
+    two_commits,
+    stale,
     _back_merge,
     _back_merge_last,
     _back_merge_then_stale,
@@ -227,15 +139,15 @@ SHAPES: list[Callable[[RepoBuilder], None]] = [
     _moved_context,
     _own_root,
 ]
-STYLES: list[Callable[[RepoBuilder], Landed]] = [_by_merge, _by_evil_merge, _by_squash, _by_rebase, _by_fast_forward]
+STYLES: list[Callable[[RepoBuilder], Landed]] = [by_merge, by_evil_merge, by_squash, by_rebase, by_fast_forward]
 
 
 def _combinations() -> Iterator[tuple[Callable[[RepoBuilder], None], Callable[[RepoBuilder], Landed]]]:
     # git itself refuses these: main has moved on, or there is nothing to fast-forward from.
-    no_fast_forward = {_stale, _back_merge_then_stale, _criss_cross, _moved_context, _own_root}
+    no_fast_forward = {stale, _back_merge_then_stale, _criss_cross, _moved_context, _own_root}
     for shape in SHAPES:
         for style in STYLES:
-            if not (style is _by_fast_forward and shape in no_fast_forward):
+            if not (style is by_fast_forward and shape in no_fast_forward):
                 yield shape, style
 
 
@@ -250,20 +162,12 @@ def test_every_style_on_every_shape_of_branch(
     made = style(repo)
     repo.commit("Later", {"later.txt": "x\n"})
 
-    found = _decided(repo, cache, made.facts)
+    found = decided(repo, cache, made.facts)
 
     assert isinstance(found, Pins), found
     assert (found.base, found.head, found.landing) == (made.base, made.head, made.style), found
     assert found.decided_by
     assert "\n" not in found.decided_by
-
-
-def _oddity_facts(folder: Path, said: Mapping[str, Any], titles: Mapping[int, str]) -> PullFacts:
-    number, head = said["number"], said["head"]["sha"]
-    own = git(folder, "rev-list", "--reverse", "--topo-order", head, f"^{said['base']['sha']}").decode().split()
-    facts = _facts(folder, head=head, merge_commit=said["merge_commit_sha"], commits=own[-said["commits"] :])
-    reference = replace(facts.reference, number=number)
-    return replace(facts, reference=reference, title=titles.get(number, "Something"))
 
 
 def test_all_ways_to_merge_of_the_oddity_are_told_apart(tmp_path: Path, cache: Path) -> None:
@@ -274,7 +178,7 @@ def test_all_ways_to_merge_of_the_oddity_are_told_apart(tmp_path: Path, cache: P
     with open_source(str(built.folder / "repo"), cache) as repository:
         for said in pulls:
             number = said["number"]
-            found = landed(repository, _oddity_facts(built.folder / "repo", said, {}))
+            found = landed(repository, oddity_pull_facts(built.folder / "repo", said, {}))
             assert isinstance(found, Pins), (number, found)
             wanted = (built.facts[f"PR{number}_BASE"], built.facts[f"PR{number}_HEAD"])
             assert (found.base, found.head) == wanted, (number, found)
@@ -282,26 +186,134 @@ def test_all_ways_to_merge_of_the_oddity_are_told_apart(tmp_path: Path, cache: P
     assert len(pulls) == 8
 
 
-@pytest.mark.parametrize("with_head", [True, False])
-def test_the_history_of_the_oddity_alone_gives_what_its_messages_say_and_guesses_nothing(
-    tmp_path: Path, cache: Path, with_head: bool
-) -> None:
-    built = oddity("14-ways-to-merge", tmp_path / "oddity")
-    titles = {2: "Add twenty in m2", 8: "Add eighty in m8"}
-    # With the head at hand, the fast-forward is there for everybody to see: it is found, and not by a message.
-    missing = {3} if with_head else {3, 6}
+def test_a_merge_inside_another_merge_is_the_pull_requests_own(repo: RepoBuilder, cache: Path) -> None:
+    two_commits(repo)
+    own, head = own_commits(repo), repo.git("rev-parse", "topic")
+    repo.switch("rollup", at="main")
+    base = repo.commit("Another", {"another.py": "x\n"})
+    inner = repo.merge("topic", message=f"Rollup merge of #{NUMBER}")
+    repo.commit("And another", {"third.py": "x\n"})
+    repo.switch("main")
+    outer = repo.merge("rollup", message="Auto merge of #99")
 
-    with open_source(str(built.folder / "repo"), cache) as repository:
-        for said in json.loads((built.folder / "prs.json").read_text(encoding="utf-8")):
-            number = said["number"]
-            facts = _oddity_facts(built.folder / "repo", said, titles)
-            facts = replace(facts, merge_commit="f" * 40 if number % 2 else None)
-            found = landed(repository, facts if with_head else replace(facts, head_commit="e" * 40, commits=()))
-            if number in missing:
-                assert isinstance(found, NotLanded), (number, found)
-                assert f"dev/box#{number}" in found.message
-                assert "add-case --commit" in found.hint
-            else:
-                assert isinstance(found, Pins), (number, found)
-                wanted = (built.facts[f"PR{number}_BASE"], built.facts[f"PR{number}_HEAD"])
-                assert (found.base, found.head) == wanted, (number, found)
+    found = decided(repo, cache, pull_facts(repo.path, head=head, merge_commit=outer, commits=own))
+
+    assert pins_of(found) == (base, inner, Landing.MERGE)
+
+
+def test_a_merge_that_continues_the_head_is_its_landing_unless_it_is_another_pull_requests(
+    repo: RepoBuilder, cache: Path
+) -> None:
+    two_commits(repo)
+    own, head = own_commits(repo), repo.git("rev-parse", "topic")
+    base = repo.git("rev-parse", "main")
+    repo.switch("more", at="topic")
+    repo.commit("A last touch", {"new.py": "touched\n"})
+    repo.switch("main")
+    merged = repo.merge("more", message="Merge topic with a last touch")
+    facts = pull_facts(repo.path, head=head, merge_commit=merged, commits=own)
+    found = decided(repo, cache, facts)
+    assert pins_of(found) == (base, merged, Landing.MERGE)
+    assert isinstance(found, Pins)
+    assert "continues the pull request's head" in found.decided_by
+
+    repo.git("reset", "-q", "--hard", base)
+    merged = repo.merge("more", message="Merge pull request #13 from dev/more")
+    other = decided(repo, cache, replace(facts, merge_commit=merged))
+    assert isinstance(other, NotLanded)
+    assert f"together with others (#13) in merge {merged}" in other.message
+
+
+def test_an_octopus_of_several_pull_requests_is_said_to_be_one(repo: RepoBuilder, cache: Path) -> None:
+    root = repo.head()
+    heads = []
+    for name in ("one", "two"):
+        repo.switch(name, at=root)
+        heads.append(repo.commit(name, {f"{name}.py": "x\n"}))
+    repo.switch("main")
+    merged = repo.merge("one", "two", message="Merge #12 #13")
+
+    found = decided(repo, cache, pull_facts(repo.path, head=heads[0], merge_commit=merged, commits=heads[:1]))
+
+    assert isinstance(found, NotLanded)
+    assert "(#13)" in found.message
+
+
+def test_a_pull_request_that_came_with_a_whole_branch_is_between_its_own_commits(
+    repo: RepoBuilder, cache: Path
+) -> None:
+    repo.switch("develop", at="main")
+    base = repo.commit("Of develop", {"develop.py": "x\n"})
+    own = [repo.commit("Half", {"new.py": "half\n"}), repo.commit("Whole", {"new.py": "whole\n"})]
+    repo.commit("Later", {"develop.py": "y\n"})
+    repo.switch("main")
+    merged = repo.merge("develop", message="Release")
+
+    found = decided(repo, cache, pull_facts(repo.path, head=own[1], merge_commit=merged, commits=own))
+
+    assert pins_of(found) == (base, own[1], Landing.DIRECT)
+
+
+def test_a_list_of_commits_that_the_forge_cut_is_completed_from_git(repo: RepoBuilder, cache: Path) -> None:
+    base = repo.head()
+    own = [repo.commit(f"Number {place}", {"new.py": f"{place}\n"}) for place in range(5)]
+    facts = pull_facts(repo.path, head=own[-1], merge_commit=own[-1], commits=own[:2])
+    assert pins_of(decided(repo, cache, facts)) == (base, own[-1], Landing.DIRECT)
+
+    nothing = decided(repo, cache, replace(facts, commits=()))
+    assert isinstance(nothing, NotLanded)
+    assert "which of its commits are dev/box#12's is not known" in nothing.message
+
+
+def test_a_head_is_fetched_where_the_clone_has_it_not(repo: RepoBuilder, cache: Path, tmp_path: Path) -> None:
+    stale(repo)
+    made = by_squash(repo)
+    repo.git("update-ref", f"refs/pull/{NUMBER}/head", made.facts.head_commit)
+    git(tmp_path, "clone", "-q", "--bare", "--single-branch", "--branch", "main", repo.path.as_uri(), "clone.git")
+
+    with open_source(str(tmp_path / "clone.git"), cache) as repository:
+        assert repository.known(made.facts.head_commit) is None
+        found = landed(repository, made.facts)
+
+    assert pins_of(found) == (made.base, made.head, Landing.SQUASH)
+    assert isinstance(found, Pins)
+    assert "patch-id" in found.decided_by
+
+
+def test_what_was_not_merged_has_no_pins(repo: RepoBuilder, cache: Path) -> None:
+    facts = replace(pull_facts(repo.path, head=repo.head(), merge_commit=repo.head(), commits=[]), merged_at=None)
+    found = decided(repo, cache, facts)
+    assert isinstance(found, NotLanded)
+    assert found.message == "pull request dev/box#12 was not merged"
+
+
+def test_a_merge_of_a_branch_that_was_rebased_on_the_way_is_a_merge(repo: RepoBuilder, cache: Path) -> None:
+    stale(repo)
+    own, head = own_commits(repo), repo.git("rev-parse", "topic")
+    repo.switch("rebased", at="main")
+    for commit in own:
+        repo.cherry_pick(commit)
+    repo.switch("main")
+    base = repo.head()
+    merged = repo.merge("rebased", message=f"Merge pull request #{NUMBER} from dev/topic")
+    facts = pull_facts(repo.path, head=head, merge_commit=merged, commits=own)
+
+    assert pins_of(decided(repo, cache, facts)) == (base, merged, Landing.MERGE)
+    assert pins_of(decided(repo, cache, replace(facts, merge_commit=None))) == (base, merged, Landing.MERGE)
+
+
+def test_a_root_and_the_boundary_of_a_shallow_clone_have_no_base(
+    repo: RepoBuilder, cache: Path, tmp_path: Path
+) -> None:
+    root = repo.git("rev-list", "--max-parents=0", "main")
+    found = decided(repo, cache, pull_facts(repo.path, head="e" * 40, merge_commit=root, commits=[]))
+    assert isinstance(found, NotLanded)
+    assert root in found.message
+
+    git(tmp_path, "clone", "-q", "--depth=1", repo.path.as_uri(), "shallow")
+    git(tmp_path / "shallow", "remote", "remove", "origin")
+    with open_source(str(tmp_path / "shallow"), cache) as repository:
+        facts = pull_facts(repo.path, head="e" * 40, merge_commit=repo.head(), commits=[])
+        shallow = landed(repository, facts)
+    assert isinstance(shallow, NotLanded)
+    assert "--unshallow" in shallow.hint
