@@ -1,4 +1,4 @@
-"""When a forge that did not answer is asked again: rate limits and faults are waited out, refusals are not. Pure.
+"""When a forge that did not answer is asked again: rate limits and faults are waited out, refusals are not.
 
 Rules of GitHub's REST documentation ("Best practices", "Rate limits"): ``Retry-After`` first; else, with nothing left
 of the limit, until it is set back; else, for a secondary limit, a minute and then longer and longer.
@@ -62,12 +62,17 @@ def wait_for(failure: Failure, attempt: int, now: float) -> Wait | None:
     return None
 
 
-def wait_out(wait: Wait, waiting: Waiting, sleep: Callable[[float], None] = time.sleep) -> None:
+def wait_out(wait: Wait, waiting: Waiting) -> None:
     """Let the time pass, telling each second what is left."""
     for left in range(wait.seconds, 0, -1):
         waiting(left, wait.why)
-        sleep(1)
+        let_a_second_pass()
     waiting(0, wait.why)
+
+
+def let_a_second_pass() -> None:
+    """Sleep for a second."""
+    time.sleep(1)
 
 
 def _bounded(seconds: int, why: str) -> Wait | None:

@@ -57,7 +57,7 @@ class _BusyError(ForgeError):
 class Forge:
     """One host, asked by one thread at a time. ``token`` is None for what everybody may read.
 
-    ``waiting`` is told what is left of each pause; ``sleep`` lets a second pass.
+    ``waiting`` is told what is left of each pause.
     """
 
     def __init__(
@@ -67,12 +67,10 @@ class Forge:
         waiting: Waiting,
         *,
         agent: str,
-        sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         self.host = host
         self.token = token
         self._waiting = waiting
-        self._sleep = sleep
         self._requester = Github(
             base_url=host.api,
             auth=None if token is None else Auth.Token(token.secret),
@@ -208,7 +206,7 @@ class Forge:
             wait = wait_for(failure, attempt, time.time())
             if wait is None:
                 raise self._refusal(failure, what)
-            wait_out(wait, self._waiting, self._sleep)
+            wait_out(wait, self._waiting)
 
     def _no_json(self) -> Failure:
         return Failure(status=None, headers={}, message=f"{self.host.name} did not answer in JSON")

@@ -12,7 +12,11 @@ from casewright.store import CACHE_VARIABLE
 from tests.support.command_line import CommandLine
 
 # Some are set where tests run; none may decide an outcome.
-_SETTINGS = ("NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE", "COLUMNS", "LINES")
+_SETTINGS = (
+    *("NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE", "COLUMNS", "LINES"),
+    *("GITHUB_TOKEN", "GH_TOKEN", "GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN"),
+    *("GH_HOST", "GITHUB_SERVER_URL", "GITHUB_API_URL"),
+)
 
 
 @pytest.fixture(scope="session", autouse=True)

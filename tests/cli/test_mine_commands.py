@@ -142,10 +142,11 @@ class TestWrongUsage:
         assert (ran.code, ran.out) == (2, "")
         assert "does not exist" in ran.err
 
-    def test_a_pull_request_is_not_here_yet(self, cli: CommandLine) -> None:
-        ran = cli("add-case", "--pr", "https://example.org/o/n/pull/1")
-        assert (ran.code, ran.out) == (2, "")
-        assert "not here yet" in ran.err
+    def test_add_case_takes_a_commit_or_a_pull_request(self, cli: CommandLine) -> None:
+        for arguments in ((), ("--commit", "HEAD", "--repo", ".", "--pr", "o/n#1")):
+            ran = cli("add-case", *arguments)
+            assert (ran.code, ran.out) == (2, "")
+            assert "--commit REV with --repo SOURCE, or --pr URL" in ran.err
 
     def test_add_case_needs_a_commit_and_a_repository(self, cli: CommandLine) -> None:
         assert "--repo SOURCE" in cli("add-case", "--commit", "HEAD").err

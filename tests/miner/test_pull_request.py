@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from casewright.errors import ForgeError
+from miner import forge_waiting
 from miner.forge_facts import ForgeReference
 from miner.forge_host import Token, forge_host
 from miner.pull_request import COMMITS_AT_ONCE, Forge, MissingError
@@ -59,22 +60,28 @@ def served(tmp_path: Path, built: RepoBuilder) -> Iterator[Served]:
         yield forge
 
 
+@pytest.fixture(autouse=True)
+def no_time_passes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pauses are told as ever and take no time."""
+    monkeypatch.setattr(forge_waiting, "let_a_second_pass", lambda: None)
+
+
 class Door:
-    """A door to the served forge that keeps what it waits for instead of letting time pass."""
+    """A door to the served forge that keeps what it waits for."""
 
     def __init__(self, served: Served, secret: str | None = None) -> None:
         self.pauses: list[tuple[int, str]] = []
-        self.slept = 0.0
         self.forge = Forge(
             forge_host(served.host, {}),
             None if secret is None else Token(secret, "GITHUB_TOKEN"),
             lambda seconds, why: self.pauses.append((seconds, why)),
             agent="casewright/test",
-            sleep=self._sleep,
         )
 
-    def _sleep(self, seconds: float) -> None:
-        self.slept += seconds
+    @property
+    def slept(self) -> int:
+        """How many seconds it has waited."""
+        return sum(left > 0 for left, _ in self.pauses)
 
     def reference(self, number: int) -> ForgeReference:
         return ForgeReference(host=self.forge.host.name, owner="o", name="box", number=number)
