@@ -48,6 +48,9 @@ NOTES: Final = {
     "repositories.ID.runner": "the test runner to use",
     "repositories.ID.check": "the command that runs the tests",
     "repositories.ID.max_files": "files of the rest part (100)",
+    "defaults.statement.command": "proposes a draft's task (docs/guide.md says what it reads)",
+    "defaults.statement.seconds": "how long it may take (120)",
+    "repositories.ID.statement.command": "the same for this repository",
     "repositories.ID.max_lines": "changed lines of the rest part (5,000)",
     "withdrawals[].id": "the case",
 }

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import pty
 import signal
 import stat
+import subprocess
+import time
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +26,7 @@ from tests.support.cases import TASK, plain_case
 from tests.support.command_line import CommandLine, Ran
 from tests.support.libraries import workspace_with
 from tests.support.oddities import built_oddity
+from tests.support.own_process import COMMAND
 
 CASE = "ledger-249689d816"
 NEW = "The search leaves out what git does not know.\n\nIt is resolved when such records are found.\n"
@@ -321,3 +326,50 @@ def test_a_text_that_holds_our_own_lines_is_not_offered() -> None:
 def test_a_form_reads_back_as_what_it_was_made_of(task: str, hints: str | None) -> None:
     texts = Texts(task=task, hints=hints)
     assert read_form(form_text(texts, "below\n").encode(), "x", texts) == texts
+
+
+class TestInAProcess:
+    """What takes a terminal, or a signal."""
+
+    above: int
+
+    def start(self, author: Author, tmp_path: Path, script: str) -> subprocess.Popen[bytes]:
+        editor = tmp_path / "editor.sh"
+        editor.write_text(f"#!/bin/sh\n{script}\n")
+        editor.chmod(0o755)
+        environment = {**os.environ, "EDITOR": str(editor), "PLACE": str(tmp_path)}
+        self.above, below = pty.openpty()
+        arguments = (*COMMAND, "-C", str(author.workspace.root), "edit", CASE)
+        process = subprocess.Popen(
+            arguments, stdin=below, stdout=below, stderr=below, env=environment, start_new_session=True
+        )
+        os.close(below)
+        return process
+
+    def test_the_editor_has_the_terminal(self, author: Author, tmp_path: Path) -> None:
+        process = self.start(author, tmp_path, '[ -t 0 ] && [ -t 1 ] && [ -t 2 ] && echo yes > "$PLACE/terminal"')
+        assert process.wait(60) == 0
+        os.close(self.above)
+        assert (tmp_path / "terminal").read_text() == "yes\n"
+
+    def test_what_was_written_when_casewright_was_killed_is_told_of_next_time(
+        self, author: Author, tmp_path: Path
+    ) -> None:
+        script = (
+            'echo More. > "$PLACE/new"; cat "$1" >> "$PLACE/new"; cp "$PLACE/new" "$1"; echo $$ > "$PLACE/pid"; read x'
+        )
+        process = self.start(author, tmp_path, script)
+        pid = tmp_path / "pid"
+        while not (pid.exists() and pid.read_text().strip()):
+            assert process.poll() is None
+            time.sleep(0.05)
+        before = author.draft.read_bytes()
+        process.kill()
+        process.wait()
+        os.close(self.above)
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(int(pid.read_text()), signal.SIGKILL)
+        assert author.draft.read_bytes() == before
+        (path,) = author.kept
+        assert path.read_text().startswith("More.\n")
+        assert f"an earlier edit is kept in {path.relative_to(author.workspace.root)}" in author.edits("").err
