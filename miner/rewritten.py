@@ -41,7 +41,7 @@ class _Pairing:
 
     ``base`` is the parent of the last of them; ``taken`` how many they are, ``by_lines`` and ``by_author`` how many of
     those are the same by their lines alone, or by message and author's time alone. ``left`` counts the pull request's
-    commits that found none, empty ones aside. ``kept`` says whether the newest kept message and author's time.
+    commits that found none, empty ones aside. ``kept`` says whether the newest kept subject and author's time.
     """
 
     base: str
@@ -118,21 +118,32 @@ def _pair(repository: Repository, own: _Own, landing: str, number: int) -> _Pair
     landed = _plausible(repository, own, landing)
     patches = _patches(repository, landed)
     open_places = list(range(len(own.commits)))
-    base, taken, by_lines, by_author, kept = landing, 0, 0, 0, False
+    kept: list[int] = []
+    by_lines = by_author = 0
     for commit, patch in zip(landed, patches, strict=True):
         place = _by_patch(own, open_places, commit, patch, number)
+        by_patch = place is not None
         if place is None:
             place = _by_message(own, open_places, commit)
-            if place is None:
-                break
+        if place is None:
+            break
+        much = _kept(commit, own.commits[place])
+        if kept and bool(much) != bool(kept[0]):
+            # A rebase keeps something of every commit or, by some tools, nothing of any: this one came another way.
+            break
+        if not by_patch:
             alike = same_lines(repository, _pins(repository, commit), _pins(repository, own.commits[place]))
             by_lines, by_author = by_lines + alike, by_author + (not alike)
-        if taken == 0:
-            kept = _kept(commit, own.commits[place]) == 2
         open_places.remove(place)
-        base, taken = _parent(commit), taken + 1
-    left = sum(bool(own.patches[place]) for place in open_places)
-    return _Pairing(base=base, taken=taken, by_lines=by_lines, by_author=by_author, left=left, kept=kept)
+        kept.append(much)
+    return _Pairing(
+        base=_parent(landed[len(kept) - 1]) if kept else landing,
+        taken=len(kept),
+        by_lines=by_lines,
+        by_author=by_author,
+        left=sum(bool(own.patches[place]) for place in open_places),
+        kept=kept[:1] == [2],
+    )
 
 
 def _plausible(repository: Repository, own: _Own, landing: str) -> list[RawCommit]:
@@ -192,7 +203,7 @@ def _rebase_sentence(found: _Pairing, count: int) -> str:
 
 def _one_commit_sentence(found: _Pairing) -> str:
     if found.kept:
-        return "the pull request's one commit landed with its message and its author's time"
+        return "the pull request's one commit landed with its subject and its author's time"
     return "its patch-id equals that of the pull request's one commit"
 
 

@@ -166,3 +166,15 @@ def test_only_the_last_commit_of_a_rebase_is_never_taken_for_a_squash(repo: Repo
 
     assert isinstance(found, NotLanded)
     assert "only a part of its 3" in found.message
+
+
+def test_a_squash_after_one_of_its_commits_was_picked_is_no_rebase(repo: RepoBuilder, cache: Path) -> None:
+    repo.switch("topic", at="main")
+    own = [repo.commit(f"Number {place}", {f"{place}.py": "x\n"}) for place in range(2)]
+    repo.switch("main")
+    base = repo.cherry_pick(own[0])
+    squashed = repo.commit(f"Both (#{NUMBER})", {"1.py": "x\n"})
+
+    found = decided(repo, cache, pull_facts(repo.path, head=own[1], merge_commit=squashed, commits=own))
+
+    assert pins_of(found) == (base, squashed, Landing.SQUASH)
