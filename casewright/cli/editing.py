@@ -89,16 +89,16 @@ def edit(workspace: Workspace, case_id: str, beginning: Beginning, *, verbosity:
         begun = with_proposal(draft.case, proposed)
         first = Texts(task=proposed.task, hints=before.hints)
     elif beginning.file is not None:
-        first = begin_with(_given(beginning.file), str(beginning.file), before)
+        first = begin_with(_given(beginning.file, workspace), str(beginning.file), before)
         begun = draft.case.model_copy(update={"task": first.task, "hints": first.hints})
     form = form_text(first, below_the_cut(draft, judged(workspace, begun, beginning.source), sources, notes)).encode()
     with _kept_file(workspace, case_id, form, verbosity) as path:
         _run_editor(editor, path, workspace.root)
         texts = _come_back(path, workspace.shown(path), before)
-        if texts == before:
-            return Edited(draft=draft, judged=judged(workspace, draft.case), changed=False)
-        saved = _saved(workspace, draft, texts, proposed)
-    return Edited(draft=saved, judged=judged(workspace, saved.case), changed=True)
+        saved = draft if texts == before else _saved(workspace, draft, texts, proposed)
+    if beginning.file is not None:
+        _take_away(_place(beginning.file, workspace), workspace)
+    return Edited(draft=saved, judged=judged(workspace, saved.case), changed=texts != before)
 
 
 def editor_command(environment: Mapping[str, str]) -> str:
@@ -132,13 +132,18 @@ def _proposal(
     return answer, ("the text is the one that your command proposed",)
 
 
-def _given(file: Path) -> bytes:
+def _given(file: Path, workspace: Workspace) -> bytes:
     if str(file) == "-":
         return sys.stdin.buffer.read()
     try:
-        return file.read_bytes()
+        return _place(file, workspace).read_bytes()
     except OSError as error:
         raise InvalidInputError(f"{file} can't be read: {error.strerror}") from error
+
+
+def _place(file: Path, workspace: Workspace) -> Path:
+    """Return where a file is that was named as we name kept ones, from the workspace's root, or as it stands."""
+    return file if file.exists() else workspace.root / file
 
 
 def _left_behind(workspace: Workspace, case_id: str) -> Iterator[str]:
@@ -149,6 +154,12 @@ def _left_behind(workspace: Workspace, case_id: str) -> Iterator[str]:
         found = own.fullmatch(path.name)
         if found and not Path("/proc", found["pid"]).exists():
             yield workspace.shown(path)
+
+
+def _take_away(file: Path, workspace: Workspace) -> None:
+    """Remove a kept file whose text has been gone on with; a file of the author's own stays."""
+    if file.absolute().parent == workspace.state / _FOLDER:
+        file.unlink(missing_ok=True)
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -62,7 +63,9 @@ def page_written(view: CaseView, place: str, *, verbosity: int = 0) -> None:
     """
     page = case_page(view, tool_version())
     if place == "-":
-        printed(page.removesuffix("\n"))
+        # Where the terminal's encoding lacks a character, HTML has another way to write it.
+        encoding = sys.stdout.encoding or "utf-8"
+        printed(page.removesuffix("\n").encode(encoding, "xmlcharrefreplace").decode(encoding))
         return
     path = Path(place)
     if path.is_dir():

@@ -49,16 +49,19 @@ def _touches(span: Marked, first: int, piece: str) -> bool:
 
 def _folded(line: str, width: int) -> list[tuple[int, str]]:
     """Split a line at blanks so that each piece fits; a word that never does is cut. With where each piece begins."""
+    widths = [_columns(character) for character in line]
     pieces: list[tuple[int, str]] = []
-    start = 0
-    while _columns(line[start:]) > width:
-        end = start + 1
-        while _columns(line[start : end + 1]) <= width:
-            end += 1
-        blank = line.rfind(" ", start + 1, end + 1)
-        cut = blank if blank > start else end
-        pieces.append((start, line[start:cut]))
-        start = cut + 1 if line[cut : cut + 1] == " " else cut
+    start, columns, blank = 0, 0, -1
+    for place, character in enumerate(line):
+        if character == " ":
+            blank = place
+        if columns + widths[place] > width and place > start:
+            cut = blank if blank > start else place
+            pieces.append((start, line[start:cut]))
+            start = cut + 1 if line[cut] == " " else cut
+            columns = sum(widths[start:place])
+            blank = -1
+        columns += widths[place] if place >= start else 0
     return [*pieces, (start, line[start:])]
 
 

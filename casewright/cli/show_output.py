@@ -65,7 +65,7 @@ def _file_object(file: ChangedFile) -> dict[str, Any]:
 
 def view_text(view: CaseView) -> str:
     """Return the same for people, folded to the screen, to 80 columns in a pipe."""
-    width = min(shutil.get_terminal_size((_WIDTH, 24)).columns, 100)
+    width = max(40, min(shutil.get_terminal_size((_WIDTH, 24)).columns, 100))
     case = view.case
     facts = (case.repository_id, case.language, case.category, f"version {case.case_version}", view.state.value)
     blocks = [

@@ -252,7 +252,8 @@ class TestWhatGoesWrong:
         left = path.rename(path.with_name(f"{CASE}-99999999.md"))
         shown = left.relative_to(author.workspace.root)
         assert f"an earlier edit is kept in {shown}" in author.edits("").err
-        assert author.edits("", "--from", str(left)).code == 0
+        assert author.edits("", "--from", str(shown)).code == 0
+        assert author.kept == []
         assert author.case["task"].startswith("Mine. Search results")
 
 

@@ -173,6 +173,10 @@ class TestMarkedLines:
             "  ~~~~ 1",
         ]
 
+    def test_a_line_of_a_whole_book_is_folded_at_once(self) -> None:
+        lines = marked_lines("\u65e5\u672c " * 30_000 + "\n", "task", [], 80)
+        assert len(lines) == 30_000 // 15
+
     def test_a_word_without_an_end_is_cut_and_nothing_is_lost(self) -> None:
         lines = marked_lines("x" * 50 + "\n", "task", [], 22)
         assert [len(line) for line in lines] == [22, 22, 12]
