@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from tests.support.forge_access import token_of
 
@@ -46,6 +46,19 @@ class Seen:
     status: int | None
 
 
+class Stream(Protocol):
+    """A body that is made while it is sent; ``cut`` ends it from another thread, ``close`` when it was delivered."""
+
+    def __iter__(self) -> Iterator[bytes]:
+        """Give the parts in their order."""
+
+    def cut(self) -> None:
+        """End it before its time."""
+
+    def close(self) -> None:
+        """Give back what it holds."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Answer:
     """An answer with its whole body, or with a ``stream`` of unknown length in its place."""
@@ -53,7 +66,7 @@ class Answer:
     status: int
     headers: Mapping[str, str] = field(default_factory=dict)
     body: bytes = b""
-    stream: Iterator[bytes] | None = None
+    stream: Stream | None = None
 
 
 class Refused(Exception):  # noqa: N818 - an answer that ends the work on a request, not a fault of ours

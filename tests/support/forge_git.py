@@ -13,6 +13,16 @@ from tests.support.repos import git
 _ID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _PERSON = re.compile(r"(?P<name>.*?) ?<(?P<email>[^>]*)> (?P<time>\d+) (?P<zone>[+-]\d{4})")
 
+# Blobless clones, any commit by its id, and nothing to be pushed.
+_SERVED = """\
+[uploadpack]
+\tallowFilter = true
+\tallowAnySHA1InWant = true
+[http]
+\tuploadpack = true
+\treceivepack = false
+"""
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Person:
@@ -59,9 +69,8 @@ def publish(source: Path, folder: Path, *, branches: Sequence[str] | None, defau
     if not folder.exists():
         folder.mkdir(parents=True)
         git(folder, "init", "-q", "--bare", "--template=", f"--object-format={format_}", ".")
-        for key in ("uploadpack.allowFilter", "uploadpack.allowAnySHA1InWant", "http.uploadpack"):
-            git(folder, "config", key, "true")
-        git(folder, "config", "http.receivepack", "false")
+        with (folder / "config").open("a", encoding="utf-8") as configuration:
+            configuration.write(_SERVED)
         (folder / "objects/info").mkdir(exist_ok=True)
         (folder / "objects/info/alternates").write_text(f"{objects}\n", encoding="utf-8")
     wanted = _refs(source, branches)

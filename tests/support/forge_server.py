@@ -14,7 +14,7 @@ from email.utils import formatdate
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from tests.support.forge_answers import Answer, Request
+from tests.support.forge_answers import Answer, Request, Stream
 from tests.support.forge_faults import Delivery, Fault
 
 
@@ -40,6 +40,7 @@ class Server(ThreadingHTTPServer):
         self.stopping = threading.Event()
         self.bugs: list[str] = []
         self._connections: set[socket.socket] = set()
+        self._streams: set[Stream] = set()
         self._lock = threading.Lock()
         super().__init__(("127.0.0.1", port), Handler)
         self._thread = threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.02}, name="forge")
@@ -58,7 +59,21 @@ class Server(ThreadingHTTPServer):
         with self._lock:
             for connection in self._connections:
                 self._end(connection)
+            for stream in self._streams:
+                stream.cut()
         self.server_close()
+
+    def keep(self, stream: Stream) -> None:
+        """Remember a body that is being sent; one that is begun while the server is being stopped ends at once."""
+        with self._lock:
+            self._streams.add(stream)
+            if self.stopping.is_set():
+                stream.cut()
+
+    def drop(self, stream: Stream) -> None:
+        """Forget a body that was sent."""
+        with self._lock:
+            self._streams.discard(stream)
 
     @staticmethod
     def _end(connection: socket.socket) -> None:
@@ -156,14 +171,14 @@ class Handler(BaseHTTPRequestHandler):
         return b"".join(parts)
 
     def _deliver(self, answer: Answer, fault: Fault | None) -> None:
+        if answer.stream is not None:
+            self.server.keep(answer.stream)
         try:
             self._write(answer, fault)
         finally:
             if answer.stream is not None:
-                # A generator that is closed ends the git behind it.
-                close = getattr(answer.stream, "close", None)
-                if close is not None:
-                    close()
+                self.server.drop(answer.stream)
+                answer.stream.close()
 
     def _write(self, answer: Answer, fault: Fault | None) -> None:
         delivery = fault.delivery if fault else Delivery.WHOLE

@@ -15,6 +15,7 @@ from tests.support.forge_git import Reader, publish
 from tests.support.forge_pulls import commits_of_pull, landed_beside
 
 FIRST_TIME = 1_600_000_000
+HOUR = 3600
 Closing = Sequence[tuple[str, str, int]]
 
 
@@ -128,7 +129,7 @@ class Shelf:
         base: str = "main",
         merge_commit_sha: str | None = None,
         merged_at: int | None = None,
-        created: int = FIRST_TIME,
+        created: int = FIRST_TIME + HOUR,
         commits: Sequence[str | PullCommit] | None = None,
         closing: Closing = (),
         fork: str | None = None,
@@ -141,11 +142,11 @@ class Shelf:
     ) -> Pull:
         """Add a pull request and its ``refs/pull/N/head``, or put it in the place of the one with this number.
 
-        It is merged when ``merged_at`` is set. ``commits`` left out are read from git as GitHub would list them; a
-        commit that the repository lacks is given as a ``PullCommit``, and ``published=False`` makes no ref for a head
-        that it lacks. ``closing`` are the issues that the forge links, by owner, name and number. ``fork`` is None for
-        a branch of the repository itself, ``owner/name``, or ``deleted``. A force-push is the same number again with
-        another head.
+        It is merged when ``merged_at`` is set, and an hour younger than an issue unless ``created`` says else.
+        ``commits`` left out are read from git as GitHub would list them; a commit that the repository lacks is given as
+        a ``PullCommit``, and ``published=False`` makes no ref for a head that it lacks. ``closing`` are the issues that
+        the forge links, by owner, name and number. ``fork`` is None for a branch of the repository itself,
+        ``owner/name``, or ``deleted``. A force-push is the same number again with another head.
         """
         held = self._named(repository)
         reader = self._reader(held)

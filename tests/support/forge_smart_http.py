@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import signal
 import subprocess
 import tempfile
 from collections.abc import Iterator
 from email.parser import BytesHeaderParser
 from pathlib import Path
-from typing import IO
 
 from tests.support.forge_answers import Answer, Request
 from tests.support.repos import plain_env
@@ -31,12 +33,14 @@ def serve(request: Request, folder: Path, rest: str) -> Answer:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             env=_environment(request, folder, rest),
+            # A group of its own: git starts others, and all of them end with the answer.
+            start_new_session=True,
         )
-    assert running.stdout is not None
-    head = b"".join(iter(lambda: _line(running.stdout), b""))
+    stream = _Output(running)
+    head = stream.head()
     headers = dict(BytesHeaderParser().parsebytes(head).items())
     status = int(headers.pop("Status", "200").split()[0])
-    return Answer(status=status, headers=headers, stream=_chunks(running, running.stdout))
+    return Answer(status=status, headers=headers, stream=stream)
 
 
 def _environment(request: Request, folder: Path, rest: str) -> dict[str, str]:
@@ -55,21 +59,37 @@ def _environment(request: Request, folder: Path, rest: str) -> dict[str, str]:
     }
 
 
-def _line(stream: IO[bytes] | None) -> bytes:
-    """Return the next line of the CGI's head, b"" at its end."""
-    line = stream.readline() if stream is not None else b""
-    return b"" if line in (b"\r\n", b"\n") else line
+class _Output:
+    """What a running git writes: the CGI's head, then the body by the chunk."""
 
+    def __init__(self, running: subprocess.Popen[bytes]) -> None:
+        assert running.stdout is not None
+        self._running = running
+        self._pipe = running.stdout
 
-def _chunks(running: subprocess.Popen[bytes], stream: IO[bytes]) -> Iterator[bytes]:
-    try:
-        while chunk := stream.read(_CHUNK):
+    def head(self) -> bytes:
+        """Return the lines before the first empty one."""
+        lines = []
+        while (line := self._pipe.readline()) not in (b"\r\n", b"\n", b""):
+            lines.append(line)
+        return b"".join(lines)
+
+    def __iter__(self) -> Iterator[bytes]:
+        while chunk := self._pipe.read(_CHUNK):
             yield chunk
-    finally:
-        # A client that went away leaves a git that writes to nobody.
-        running.kill()
-        stream.close()
-        running.wait()
+
+    def cut(self) -> None:
+        """End the git and those that it started; whoever reads comes to the end of what there is."""
+        if self._running.returncode is None:
+            # It may have ended by itself just now; its number is ours until it is waited for.
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self._running.pid, signal.SIGKILL)
+
+    def close(self) -> None:
+        """End what still runs: a client that went away leaves a git that writes to nobody."""
+        self.cut()
+        self._pipe.close()
+        self._running.wait()
 
 
 def _plain(status: int, text: str) -> Answer:

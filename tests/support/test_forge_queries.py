@@ -185,8 +185,8 @@ class TestQueries:
             ("{viewer {login}", "Unexpected end of document at [1, 16]"),
         ],
     )
-    def test_a_wrong_query_is_refused_whole(self, filled: Forge, text: str, message: str) -> None:
-        said = query(filled, text)
+    def test_a_wrong_query_is_refused_whole(self, forge: Forge, text: str, message: str) -> None:
+        said = query(forge, text)
         assert "data" not in said
         assert said["errors"][0]["message"] == message
 
