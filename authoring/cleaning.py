@@ -255,7 +255,11 @@ def _belongs_to_the_forge(bare: str, fresh: str) -> bool:
     for one in (bare, fresh, _BULLET.sub("", bare, count=1)):
         if any(rule.fullmatch(one) for rule in (_TRAILER, _MERGE, _REVERT, _OF_THE_ISSUE, _LABEL_ALONE)):
             return True
-    return fresh != bare and len(fresh) < 300 and _LEFTOVER.fullmatch(fresh.strip("*_ ")) is not None
+    return (
+        fresh != bare
+        and len(fresh) < 300
+        and _LEFTOVER.fullmatch(_BULLET.sub("", fresh, count=1).strip("*_ ")) is not None
+    )
 
 
 def _tells_of_work(parts: list[Piece], number: int) -> int:

@@ -58,12 +58,12 @@ _SUPPORT = re.compile(
 _ENSURE = re.compile(r"(?:ensure|make sure|guarantee|assure)(?: that)? (?=\w)", re.IGNORECASE)
 _NOT = re.compile(r"(?:don['\u2019]t|do not) (?=[a-z])", re.IGNORECASE)
 _FIX = re.compile(
-    r"(?:fix(?:es|ed|ing)?|correct|repair|resolve|address)(?: up)?:? (?:(?:the|an?) )?"
-    r"(?:(?:bugs?|issues?|problems?) (?:where|when|in which|that|with) )?(?=\S)",
+    r"(?:fix(?:es|ed|ing)?|correct(?:s|ed)?|repair(?:s|ed)?|resolves?|resolved|address(?:es|ed)?)(?: up)?:? "
+    r"(?:(?:the |an? )?(?:bugs?|issues?|problems?) (?:where|when|in which|that|with) )?(?=\S)",
     re.IGNORECASE,
 )
-_REMOVE = re.compile(r"(?:remove|drop|delete|get rid of) (?=\S)", re.IGNORECASE)
-_ADD = re.compile(r"(?:add|introduce|implement|create) (?=\S)", re.IGNORECASE)
+_REMOVE = re.compile(r"(?:removed?|drop(?:ped)?|deleted?|get rid of) (?=\S)", re.IGNORECASE)
+_ADD = re.compile(r"(?:add(?:ed)?|introduced?|implement(?:ed)?|created?) (?=\S)", re.IGNORECASE)
 # Imperatives that say what is to be done to the program.
 _WORK: Final = frozenset(
     """adapt adjust allocate align bring build bump change clean cleanup clarify consolidate correct corrected
@@ -112,7 +112,7 @@ def resolved_condition(titles: Sequence[str]) -> str:
     Titles are cleaned lines. Where no condition can be made of them, the line says plainly that
     all of the text is to hold.
     """
-    bare = [title.strip().rstrip(".!?:;, ") for title in titles]
+    bare = [" ".join(title.split()).rstrip(".!?:;, ") for title in titles]
     usable = [title for title in bare if title and len(title) <= LONGEST_TITLE]
     if not usable or len(usable) != len(bare) or len(usable) > MOST_TITLES:
         return PLAIN_CONDITION

@@ -70,7 +70,8 @@ _OBJECT_ID = r"(?<![\w#.-])(?!\d+e\d+\b)(?=[0-9a-f]{0,63}[0-9])(?=[0-9a-f]{0,63}
 _POINTER = rf"(?:{_LISTED}|{_OBJECT_ID})"
 _THING = r"(?:(?:the )?(?:issue|bug|ticket|pr|pull request|commit)[ \t])?"
 _REPORTED = re.compile(
-    r",?[ \t]?(?<!got )(?<!was )(?<!were )(?<!been )(?<!be )(?<!is )(?<!are )\b"
+    r"(?:(?<=[^\s.!?:]),?[ \t]|\b(?=(?:as|this is|an?|follow\w*|related"
+    r"|similar)\b))(?<!got )(?<!was )(?<!were )(?<!been )(?<!be )(?<!is )(?<!are )\b"
     r"(?:(?:as )?(?:@[\w-]{1,40} )?(?:introduced"
     r"|said|stated|wrote|pointed out|reported"
     r"|discussed"
@@ -118,7 +119,8 @@ def clean_line(line: str, *, html: bool) -> str:
     elif "<" in fresh:
         fresh = _FOLD_TAG.sub("", _IMG_TAG.sub(lambda found: _img_text(found[0]), fresh))
     fresh = fresh.replace("&nbsp;", " ")
-    for rule in (_CLOSING, _PARENTHESISED, _REPORTED, _AT_END, _NAMED, _NUMBER, _ID, _THANKS):
+    fresh = _CLOSING.sub(_stop_of, fresh)
+    for rule in (_PARENTHESISED, _REPORTED, _AT_END, _NAMED, _NUMBER, _ID, _THANKS):
         fresh = rule.sub("", fresh)
     if fresh == guarded and _restore(guarded, held) == line:
         return _restore(fresh, held).rstrip()
@@ -164,6 +166,12 @@ def _without_links(line: str) -> str:
 def _address_text(found: re.Match[str]) -> str:
     # A full stop after an address ends the sentence, not the address.
     return "." if found[0].endswith(".") else ""
+
+
+def _stop_of(found: re.Match[str]) -> str:
+    """Return the full stop that ends the sentence before a closing formula, as far as the formula took it along."""
+    before = found.string[max(0, found.start() - 3) : found.start()].rstrip()
+    return "." if found[0].endswith(".") and before and before[-1] not in ".!?:;-" else ""
 
 
 def _link_text(label: str) -> str:

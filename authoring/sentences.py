@@ -9,6 +9,7 @@ _WORD = re.compile(r"[^\W_]")
 _END = re.compile(r"(?<=[.!?])[)\"'\u2019\u201d*_`]{0,3}[ \n]+(?=[\"'(`*_\[\u2018\u201c]{0,3}[^\W\d_a-z])")
 _ABBREVIATION = re.compile(r"(?:^|[\s(])(?:e\.g|i\.e|etc|vs|cf|resp|approx|no|nr|fig|st|mr|mrs|dr)\.$", re.IGNORECASE)
 _ITEM = re.compile(r"[ \t]{0,8}(?:[-*+\u2022]|\d{1,3}[.)])[ \t]|[ \t]{0,3}#{1,6}[ \t]|[ \t]*\|")
+_HEADING = re.compile(r"[ \t]{0,3}#{1,6}[ \t]")
 CODE_FENCE = re.compile(r"[ \t]{0,8}(`{3,}|~{3,})")
 
 
@@ -56,6 +57,8 @@ def _blocks(text: str) -> list[str]:
             blocks.append([])
         elif _ITEM.match(line):
             blocks.append([line])
+            if _HEADING.match(line):
+                blocks.append([])
         else:
             blocks[-1].append(line)
     return ["\n".join(block) for block in blocks if block]

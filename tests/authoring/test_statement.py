@@ -9,8 +9,10 @@ from hypothesis import strategies as st
 from authoring.statement import (
     PROPOSED_CONDITION,
     SourceText,
+    Statement,
     TextKind,
     cleaned,
+    cleaned_title,
     decode_message,
     draft_statement,
 )
@@ -88,6 +90,85 @@ def test_each_text_says_what_the_others_of_its_kind_did_not() -> None:
         ("commit message", ("Keep the order", "It was lost.", "It must stay.")),
         ("commit message", ("With an example.",)),
     )
+
+
+ISSUE = SourceText(
+    kind=TextKind.ISSUE,
+    source="issue o/r#1",
+    title="[Bug]: Lists are refused (#1)",
+    text="Passing a list raises. I pass `[]`.",
+)
+PULL = SourceText(
+    kind=TextKind.PULL_REQUEST, source="pull request #2", title="fix: accept lists", text="Lists have a branch now."
+)
+
+
+def test_issues_are_taken_before_the_pull_request_and_that_before_commits() -> None:
+    message = commit("Accept lists of names\n\nThey were refused.")
+    assert draft_statement([message, PULL, ISSUE]) == Statement(
+        task="Lists are refused\n\nPassing a list raises. I pass `[]`.\n\n"
+        "Resolved when this no longer happens: Lists are refused.\n",
+        text_from=(
+            ("issue o/r#1", ("Lists are refused", "Passing a list raises.", "I pass `[]`.")),
+            (PROPOSED_CONDITION, ("Resolved when this no longer happens: Lists are refused.",)),
+        ),
+    )
+    assert draft_statement([message, PULL]).text_from[0] == (
+        "pull request #2",
+        ("Accept lists", "Lists have a branch now."),
+    )
+    assert draft_statement([message]).text_from[0][0] == "commit message"
+
+
+def test_an_issue_that_says_nothing_gives_way() -> None:
+    empty = SourceText(kind=TextKind.ISSUE, source="issue o/r#3", title="Bug", text="_No response_")
+    assert [source for source, _ in draft_statement([empty, PULL]).text_from] == ["pull request #2", PROPOSED_CONDITION]
+
+
+def test_all_issues_are_taken_in_order() -> None:
+    other = SourceText(
+        kind=TextKind.ISSUE, source="issue o/r#9", title="Sets are refused", text="Passing a list raises. I pass `[]`."
+    )
+    statement = draft_statement([ISSUE, other])
+    assert [source for source, _ in statement.text_from] == ["issue o/r#1", "issue o/r#9", PROPOSED_CONDITION]
+    assert statement.text_from[1][1] == ("Sets are refused",)
+    assert statement.task.count("Passing a list raises") == 1
+
+
+def test_nothing_gives_nothing() -> None:
+    assert draft_statement([]) == Statement(task="", text_from=())
+    assert draft_statement([commit("Merge branch 'x'")]) == Statement(task="", text_from=())
+
+
+@pytest.mark.parametrize(
+    ("written", "title"),
+    [
+        ("[BUG] it fails", "It fails"),
+        ("[Feature Request]: blanks", "Blanks"),
+        ("ENH: blanks in names", "Blanks in names"),
+        ("\U0001f41b it fails", "It fails"),
+        ("[4.2.x] Fixed #1 -- Kept names.", "Kept names."),
+        ("feat(core)!: blanks (#12)", "Blanks"),
+        ("np.pad is wrong", "np.pad is wrong"),
+        ("fix: joinURL keeps dots", "joinURL keeps dots"),
+        ("[x] stays", "[x] stays"),
+        ("One\r\ntwo", "One two"),
+    ],
+)
+def test_titles_are_cleaned(written: str, title: str) -> None:
+    assert cleaned_title(written) == title
+
+
+@given(st.lists(st.tuples(st.sampled_from(TextKind), st.text(max_size=40), st.text(max_size=120)), max_size=3))
+def test_every_source_gives_lines_that_stand_in_the_task(texts: list[tuple[TextKind, str, str]]) -> None:
+    statement = draft_statement(
+        SourceText(kind=kind, source="s", title="" if kind is TextKind.COMMIT else title, text=text)
+        for kind, title, text in texts
+    )
+    assert not statement.task or statement.task.endswith("\n")
+    flat = " ".join(statement.task.split())
+    for _, taken in statement.text_from:
+        assert all("\n" not in sentence and sentence in flat for sentence in taken)
 
 
 def test_messages_are_decoded_by_their_own_encoding() -> None:

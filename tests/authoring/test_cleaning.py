@@ -1,0 +1,141 @@
+"""What goes out of a text and what stays, line by line and for any text at all."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from authoring.cleaning import TextKind, cleaned
+from authoring.pieces import paragraphs, pieces
+
+FRAGMENTS = """
+<!-- ; --> ; ``` ; ```diff ; ~~~ ; ` ; [a](https://x.y/z) ; ![b](https://x.y/z.png) ; <details> ; <summary>x</summary>
+</details> ; <br> ; ## Solution ; ## Description ; ### Tests ; **Expected** ; Steps to reproduce: ; - [ ] I have read it
+- [x] blanks ; * wip ; - item ; 1. one ; Fixes #12 ; (#3) ; GH-4 ; o/r#5 ; see #6, #7 ; 1a2b3c4d5e ; https://x.y/z
+@jane said in #1 ; Thanks to @joe. ; Signed-off-by: A <a@b.c> ; diff --git a/x b/x ; @@ -1 +1 @@ ; +new ; -old
+> quoted ; =
+On Monday, A wrote: ; --- ; === ; | a | b | ; |---|---| ; Tests added. ; None ; N/A ; Keep the order.
+It is lost. ; a ; a:
+This PR adds a helper `_x` in y.py. ; Moved `_x`. ; [x]: https://x.y ; Regression in #1. ; <p> ; </p> ; <li>
+""".strip()
+TOKENS = [*re.split(r" ; |\n", FRAGMENTS), "    code", "  a"]
+LINES = st.lists(st.sampled_from([*TOKENS, "", "", " "]), max_size=3).map(" ".join)
+WRITTEN = st.lists(LINES, max_size=12).map("\n".join)
+CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
+
+
+@given(st.one_of(WRITTEN, st.text(max_size=300)), st.sampled_from(TextKind))
+@settings(max_examples=300)
+def test_cleaning_is_stable_and_leaves_no_control_characters(text: str, kind: TextKind) -> None:
+    once = cleaned(text, kind)
+    assert cleaned(once, kind) == once
+    assert not CONTROL.search(once)
+    outside = [piece.text for piece in pieces(once) if not piece.code]
+    assert all(line == line.rstrip() for line in outside)
+    assert not once.startswith("\n")
+    assert once == once.rstrip() or pieces(once)[-1].code
+
+
+@given(WRITTEN, st.sampled_from(TextKind))
+def test_no_two_blank_lines_stand_outside_code(text: str, kind: TextKind) -> None:
+    found = pieces(cleaned(text, kind))
+    for one, other in pairwise(found):
+        assert one.code or other.code or one.text or other.text
+
+
+@given(st.text(st.characters(exclude_categories=["Cc", "Cf", "Cs"], exclude_characters="`\u2028\u2029"), max_size=80))
+def test_a_fenced_block_stays_as_it_was_typed(inner: str) -> None:
+    block = f"```python\nx = 1{inner}\n\n\n  y  =  #12\n```"
+    for kind in TextKind:
+        expected = f"Before it.\n\n{block}\n\nAfter it."
+        assert cleaned(expected, kind) == expected
+
+
+@pytest.mark.parametrize("unit", ["<!--", "[", "(((", "](", "`", "<", "a.b-", "fix ", "0a"])
+def test_a_megabyte_of_signs_is_no_trouble(unit: str) -> None:
+    # A rule that looks back over all of it for each sign would not come to an end.
+    assert len(cleaned(unit * (1_000_000 // len(unit)), TextKind.PULL_REQUEST)) <= 1_000_000
+
+
+@pytest.mark.parametrize("unit", ["> x\n", "- [ ] x\n", "a\n\n", "```\n", "# a\n", "- x\n", "    x\n"])
+def test_very_many_lines_are_no_trouble(unit: str) -> None:
+    assert len(cleaned(unit * 20_000, TextKind.PULL_REQUEST)) <= 20_000 * len(unit)
+
+
+@pytest.mark.parametrize(
+    ("written", "kept"),
+    [
+        ("Keep [the label](https://x.y) and not <https://x.y/z>.", "Keep the label and not."),
+        ("A [label][ref] of a reference.\n\n[ref]: https://x.y", "A label of a reference."),
+        ("![Diagram of the parser](https://x.y/a.png)", "[screenshot: Diagram of the parser]"),
+        ("![image](https://x.y/a.png)", "[screenshot]"),
+        ("[![Build](https://img.shields.io/x.svg)](https://ci.x)\n\nText here.", "Text here."),
+        ('<img width="3" alt="A wide table" src="https://x.y/a.png">', "[screenshot: A wide table]"),
+        ("One<br>two<br/>three", "One\ntwo\nthree"),
+        ("| a<br>b | c |", "| a b | c |"),
+        ("Call <code>f(x)</code> or <kbd>q</kbd>.", "Call `f(x)` or `q`."),
+        ("A `Vec<T>` and a Vec<T>.", "A `Vec<T>` and a Vec<T>."),
+        ("Broken since #12. It was fine.", "Broken. It was fine."),
+        ("The check introduced in #12 is wrong.", "The check is wrong."),
+        ("The id 550e8400-e29b-41d4-a716-446655440000 stays.", "The id 550e8400-e29b-41d4-a716-446655440000 stays."),
+        ("The number 1e1000000 and #1a2b3c4 stay.", "The number 1e1000000 and #1a2b3c4 stay."),
+        ("Use the `@property` and @cached methods.", "Use the `@property` and @cached methods."),
+        ("Install @types/node first.", "Install @types/node first."),
+        ("Hello,\n\nit fails.\n\nThanks in advance!", "it fails."),
+        ("It fails.\n\n## Environment\n\n- Python: 3.11\n", "It fails."),
+        ("It fails.\n\n## Environment\n\n- OS: it only fails on a case-insensitive disk\n", None),
+        ("## Steps to reproduce\n\n## Expected behavior\n\nIt works.", "## Expected behavior\n\nIt works."),
+        ("It fails.\n\n## Proposed fix\n\nAdd an if.", "It fails."),
+        ("## Proposed fix\n\nAdd an if.", "Add an if."),
+        ("It fails.\n\n```suggestion\nx = 1\n```", "It fails."),
+        ("It fails.\n\n    @@ -1,2 +1,2 @@\n    -a\n    +b", "It fails."),
+        ("> A quotation of the manual.\n\nIs it right?", "> A quotation of the manual.\n\nIs it right?"),
+        ("A\u200bB\u202eC\x07D\u2028E", "ABCD\nE"),
+    ],
+)
+def test_an_issue_is_cleaned(written: str, kept: str | None) -> None:
+    found = cleaned(written, TextKind.ISSUE)
+    assert found == kept if kept is not None else "case-insensitive" in found
+
+
+@pytest.mark.parametrize(
+    ("written", "kept"),
+    [
+        ("Names are kept.\n\nThis PR adds a helper `_keep` in `names.py`.", "Names are kept."),
+        ("Names are kept. I moved `_keep` into a mixin. So are their cases.", "Names are kept. So are their cases."),
+        ("Moved `_keep` to `names.py`.", "Moved `_keep` to `names.py`."),
+        ("This PR allows blanks in names.", "This PR allows blanks in names."),
+        ("Names had none.\n\nThis PR allows blanks in names.", "Names had none.\n\nAllows blanks in names."),
+        ("Names.\n\n- [x] blanks\n- [ ] dots", "Names."),
+        ("Names.\n\n## How has this been tested?\n\nBy hand.", "Names."),
+        ("Names.\n\n## Test plan\n\n### Unit\n\nAll.\n\n## Notes\n\nCases count.", "Names.\n\nCases count."),
+        ("Names.\n\nfixes: #12\ncc @jane", "Names."),
+        ("Names are kept, fixes #12, closes o/r#13.", "Names are kept."),
+    ],
+)
+def test_a_pull_request_is_cleaned(written: str, kept: str) -> None:
+    assert cleaned(written, TextKind.PULL_REQUEST) == kept
+
+
+@pytest.mark.parametrize(
+    ("written", "kept"),
+    [
+        ("Keep names\n\nChanges:\n\n- blanks are kept\n- dots are kept", None),
+        ("Keep names\n\nAdd tests for blanks.", "Keep names"),
+        ("Keep names\n\nAdd tests for blanks and fix the loader.", None),
+        ("Keep names\n\n[skip ci]", "Keep names"),
+        ("Tests\n\nThey write to the home folder.", None),
+        ("Please add a section on names here", None),
+        ("Draw it\n\n      _____\n     /  x\n", None),
+    ],
+)
+def test_a_message_is_cleaned(written: str, kept: str | None) -> None:
+    assert cleaned(written) == (written.rstrip() if kept is None else kept)
+
+
+def test_paragraphs_keep_code_whole() -> None:
+    assert paragraphs("One\n\n```\na\n\nb\n```\n\nTwo\nthree") == ["One", "```\na\n\nb\n```", "Two\nthree"]
