@@ -6,6 +6,7 @@ the answer says that they did.
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from casewright.repository import Commit, Repository
@@ -13,6 +14,7 @@ from miner.change import Landing
 from miner.forge_facts import PullFacts
 from miner.pins import NotLanded, Pins
 
+_MERGED: Final = re.compile(rb"Merge (?:branch|remote-tracking branch|pull request|tag|commit)\b")
 _UNSEEN: Final = "the pull request's own commits are not in this repository, so no patch was compared"
 
 
@@ -26,12 +28,14 @@ def landed_unseen(repository: Repository, pull: PullFacts, landing: Commit) -> P
     # A forge lists the first 250 commits: a list without the head is one that was cut.
     whole = any(commit.id == pull.head_commit for commit in pull.commits)
     count = len(own)
-    line = repository.first_parents(landing.id, count + 1)
-    if whole and count > 1 and len(line) == count + 1:
-        landed = [_plain(repository.commit(commit).message) for commit in reversed(line[:-1])]
-        if landed == own:
-            said = f"messages of the last {count} commits equal those of the pull request's {count} commits; {_UNSEEN}"
-            return Pins(base=line[-1], head=landing.id, landing=Landing.REBASE, decided_by=said)
+    # A rebase drops the merges, which only their messages tell from other commits here.
+    for copied in (own, [message for message in own if not _MERGED.match(message)]):
+        line = repository.first_parents(landing.id, len(copied) + 1)
+        if not whole or len(copied) < 2 or len(line) <= len(copied):
+            continue
+        if [_plain(repository.commit(commit).message) for commit in reversed(line[:-1])] == copied:
+            what = f"messages of the last {len(copied)} commits equal those of the pull request's own"
+            return Pins(base=line[-1], head=landing.id, landing=Landing.REBASE, decided_by=f"{what}; {_UNSEEN}")
     if whole and count == 1:
         kept = _plain(landing.message) == own[0]
         said = f"the pull request has one commit, which {'kept' if kept else 'did not keep'} its message; {_UNSEEN}"

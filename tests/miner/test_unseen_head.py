@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from casewright.repository import open_source
+from miner.change import Landing
 from miner.landing import NotLanded, Pins, landed
 from tests.support.landings import (
     Landed,
@@ -64,3 +65,35 @@ def test_a_head_that_is_gone_and_a_message_that_fits_in_part_are_no_ground_for_p
 
     assert isinstance(found, NotLanded)
     assert made.facts.head_commit in found.message
+
+
+def test_the_merges_of_a_branch_that_was_rebased_are_left_aside(repo: RepoBuilder, cache: Path, tmp_path: Path) -> None:
+    stale(repo)
+    repo.switch("topic")
+    repo.merge("main", message="Merge branch 'main' into topic")
+    repo.commit("After it", {"new.py": "half\nwhole\nmore\n"})
+    made = by_rebase(repo)
+
+    with open_source(str(without_topic(repo, tmp_path)), cache) as repository:
+        found = landed(repository, made.facts)
+
+    assert len(made.facts.commits) == 4
+    assert pins_of(found) == (made.base, made.head, Landing.REBASE)
+
+
+def test_a_list_that_was_cut_shows_no_squash_unless_the_landing_has_the_number(
+    repo: RepoBuilder, cache: Path, tmp_path: Path
+) -> None:
+    stale(repo)
+    made = by_rebase(repo)
+    cut = replace(made.facts, commits=made.facts.commits[:1])
+    with open_source(str(without_topic(repo, tmp_path)), cache) as repository:
+        assert isinstance(landed(repository, cut), NotLanded)
+
+    base = repo.head()
+    numbered = repo.commit("Do it all (#12)", {"more.py": "x\n"})
+    cache_again, folder = tmp_path / "again", tmp_path / "second"
+    folder.mkdir()
+    with open_source(str(without_topic(repo, folder)), cache_again) as repository:
+        found = landed(repository, replace(cut, merge_commit=numbered))
+    assert pins_of(found) == (base, numbered, Landing.SQUASH)
