@@ -44,6 +44,7 @@ class Prepared:
     repository_url: str
     licence: str | None
     category: str
+    texts: tuple[SourceText, ...]
     text: TaskText
     told: ForgeTexts
     facts: ChangeFacts
@@ -83,6 +84,7 @@ def prepare(change: Change, desk: Desk, era_date: EraDate) -> Prepared | Judgeme
         repository_url=desk.repository_url,
         licence=desk.licence or licence_of(repository.tree(change.head)),
         category=desk.category or _category(parts, desk.categories) or desk.usual_category or UNCATEGORISED,
+        texts=texts,
         text=_text(texts),
         told=told,
         facts=_facts(change, desk, parts, collected),

@@ -21,7 +21,9 @@ from authoring.draft import (
     update_record,
     write_draft,
 )
-from authoring.known_change import keep_change
+from authoring.known_change import keep_change, words_of
+from authoring.lint import lint
+from authoring.proposal import Declined, propose, with_proposal
 from authoring.reproduce import Recorded, Reproduction, expected_of, reproduce
 from casewright.errors import DocumentError
 from execution.languages import LANGUAGES
@@ -94,8 +96,7 @@ def conclude(concluded: Concluded, desk: Desk, *, deleted: bool = False) -> Judg
         return judgement
     try:
         case = _case(concluded, desk, _id(concluded.prepared, desk))
-        text = draft_text(case)
-        parse_draft(text.encode(), case.id)
+        parse_draft(draft_text(case).encode(), case.id)
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"])
@@ -105,10 +106,26 @@ def conclude(concluded: Concluded, desk: Desk, *, deleted: bool = False) -> Judg
         return _not_representable(judgement, "; ".join(error.faults))
     if deleted:
         return replace(judgement, detail=f"{judgement.detail}; its draft was deleted, and only --again writes it again")
+    case, note = _with_proposed_task(case, concluded.prepared, desk)
+    told = replace(judgement, case=case.id, detail=f"{judgement.detail}; {note}" if note else judgement.detail)
     if desk.dry_run:
-        return replace(judgement, case=case.id, draft=text)
+        return replace(told, draft=draft_text(case))
     _write(case, desk)
-    return replace(judgement, case=case.id)
+    return told
+
+
+def _with_proposed_task(case: Case, prepared: Prepared, desk: Desk) -> tuple[Case, str]:
+    """Return the case with the task that the user's own command proposes, and why there is none where it fails.
+
+    Only for a new draft: in one that is there the task is a person's.
+    """
+    if desk.statement is None or draft_path(desk.workspace, case.id).exists():
+        return case, ""
+    findings = lint(case, words_of(desk.tools.repository, case))
+    answer = propose(desk.statement, case, prepared.texts, findings, desk.workspace.root)
+    if isinstance(answer, Declined):
+        return case, f"no task was proposed: {answer.reason}"
+    return with_proposal(case, answer), ""
 
 
 def _not_representable(judgement: Judgement, detail: str) -> Judgement:
@@ -203,8 +220,9 @@ def _same_change(case_id: str, prepared: Prepared, desk: Desk) -> bool:
 
 
 def _write(case: Case, desk: Desk) -> None:
+    # First: a draft without it would be judged by half of the rules where the history is not at hand.
+    keep_change(desk.workspace, case, desk.tools.repository)
     if draft_path(desk.workspace, case.id).exists():
         update_record(load_draft(desk.workspace, case.id), case)
     else:
         write_draft(desk.workspace, case)
-    keep_change(desk.workspace, case, desk.tools.repository)

@@ -6,7 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from authoring.case import Mode
-from casewright.configuration import CategorySection, Configuration, configuration_digest, overrides
+from casewright.configuration import (
+    CategorySection,
+    Configuration,
+    StatementSection,
+    configuration_digest,
+    overrides,
+)
 from casewright.errors import UsageError
 from casewright.repository import Repository
 from casewright.store import Store
@@ -47,7 +53,8 @@ class JudgingOptions:
 class Desk:
     """Everything in one place; nothing here changes while a run goes on.
 
-    ``licence`` and ``category`` are None where nobody said; ``overrides`` is what the language module is told.
+    ``licence`` and ``category`` are None where nobody said; ``overrides`` is what the language module is told,
+    ``statement`` the user's own command that proposes texts.
     """
 
     workspace: Workspace
@@ -70,6 +77,7 @@ class Desk:
     case_id: str | None = None
     dry_run: bool = False
     texts: TextsOfChanges = NO_TEXTS
+    statement: StatementSection | None = None
 
 
 def open_desk(
@@ -118,6 +126,7 @@ def open_desk(
         category=options.category,
         categories=section.categories,
         usual_category=configuration.defaults.category,
+        statement=configuration.statement(name),
     )
 
 

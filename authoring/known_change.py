@@ -41,7 +41,7 @@ def known_change(workspace: Workspace, case: Case, source: str | None = None) ->
         with history_at_hand(workspace, case, source) as (repository, why):
             if repository is None or why:
                 return KnownChange(words=None, why=why)
-            words = _read(repository, case)
+            words = words_of(repository, case)
     except RepositoryError as error:
         return KnownChange(words=None, why=f"its history can't be read: {error.message}")
     try:
@@ -55,7 +55,7 @@ def known_change(workspace: Workspace, case: Case, source: str | None = None) ->
 def keep_change(workspace: Workspace, case: Case, repository: Repository) -> None:
     """Keep what a history says of a case's change. Raises ``RepositoryError`` and ``WorkspaceError``."""
     if _kept(workspace, case) is None:
-        _keep(workspace, case, _read(repository, case))
+        _keep(workspace, case, words_of(repository, case))
 
 
 def words_path(workspace: Workspace, case: Case) -> Path:
@@ -63,7 +63,8 @@ def words_path(workspace: Workspace, case: Case) -> Path:
     return workspace.state / "changes" / f"{case.base_commit}-{case.grading_commit}.json"
 
 
-def _read(repository: Repository, case: Case) -> ChangeWords:
+def words_of(repository: Repository, case: Case) -> ChangeWords:
+    """Return what a history says of a case's change. Raises ``RepositoryError``."""
     return read_change(repository, case.repository_id, case.base_commit, case.grading_commit, _test_part(case))
 
 

@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Final
 
-from authoring.candidate import Prepared, prepare
+from authoring.candidate import Prepared, prepare, source_texts
 from authoring.conclusion import Concluded, conclude, judge
 from authoring.desk import Desk
 from authoring.draft import draft_path
@@ -27,6 +27,7 @@ from miner.ledger import Ledger
 from miner.observer import Observer
 from miner.reasons import Reason
 from miner.screen import shown_path
+from miner.statable import statable
 
 # What may have failed without saying anything of the change: judged again on the next run.
 NO_VERDICT = (InfrastructureError, RepositoryError, SandboxUnavailableError)
@@ -53,8 +54,8 @@ def mine(mining: Mining, changes: tuple[Change, ...]) -> Iterator[Judgement]:
     """Judge candidates and yield each judgement once it is kept; known ones are yielded from the ledger.
 
     Raises ``WorkspaceError`` when the ledger or a draft can't be written, ``ForgeError`` when a forge answers no more:
-    what was being judged then is judged to its end. When the iterator is left early, running
-    sandboxes are ended and nothing of them is kept.
+    what was being judged then is judged to its end. When the iterator is left early, running sandboxes are ended and
+    nothing of them is kept.
     """
     mining.observer.candidates(len(changes))
     stop = threading.Event()
@@ -63,10 +64,10 @@ def mine(mining: Mining, changes: tuple[Change, ...]) -> Iterator[Judgement]:
     with _workers(mining.jobs, stop, waiting) as pool:
         for number, change in enumerate(changes):
             task = _Task(change=change, started=_now())
-            known = None if mining.again else _known(mining, change)
             try:
                 if number % BROUGHT_AT_ONCE == 0:
                     _bring(mining, changes[number : number + BROUGHT_AT_ONCE])
+                known = _known(mining, change)
                 prepared = known or _prepared(mining, change)
             except ForgeError as error:
                 # All that follow would meet the same; what is being judged comes to its end.
@@ -129,7 +130,8 @@ def _bring(mining: Mining, changes: tuple[Change, ...]) -> None:
 
     Raises ``ForgeError`` when the texts can't be had.
     """
-    wanted = [change for change in changes if mining.again or _known(mining, change) is None]
+    kept = [(change, _kept_before(mining, change)) for change in changes]
+    wanted = [change for change, known in kept if known is None or known.reason is Reason.NOT_STATABLE]
     if not wanted:
         return
     first, repository = wanted[0], mining.desk.tools.repository
@@ -143,6 +145,18 @@ def _bring(mining: Mining, changes: tuple[Change, ...]) -> None:
 
 
 def _known(mining: Mining, change: Change) -> Judgement | None:
+    """Return the judgement that stands, or None. Raises ``ForgeError``."""
+    known = _kept_before(mining, change)
+    if known is None or known.reason is not Reason.NOT_STATABLE:
+        return known
+    # Texts that nobody had then may make a task of it.
+    told = source_texts((), mining.desk.texts.of(change))
+    return None if statable(f"{text.title}\n{text.text}" for text in told) else known
+
+
+def _kept_before(mining: Mining, change: Change) -> Judgement | None:
+    if mining.again:
+        return None
     return mining.ledger.known(mining.desk.repository_id, change.head, change.base, mining.configuration)
 
 

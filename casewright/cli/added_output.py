@@ -2,36 +2,63 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from authoring.case import to_plain
-from authoring.draft import parse_draft
+from authoring.draft import Draft, parse_draft
+from authoring.known_change import words_of
+from authoring.lint import lint, notes
 from casewright.cli.judgement_output import judgement_text
+from casewright.cli.lint_output import Linted, linted_object, linted_text
 from casewright.cli.output import one_line, shown, styled, table
+from casewright.repository import Repository
 from miner.forge_facts import ForgeTexts
 from miner.judgement import Judgement
 
 
-def added_object(judgement: Judgement, texts: ForgeTexts | None) -> dict[str, Any]:
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Added:
+    """A judgement, what a forge told of the change, and the draft that a dry run would have written."""
+
+    judgement: Judgement
+    texts: ForgeTexts
+    draft: Linted | None
+
+
+def linted_draft_of(judgement: Judgement, repository: Repository) -> Linted:
+    """Return the draft that a dry run would have written, linted by its history. Raises ``RepositoryError``."""
+    name = judgement.case or "case"
+    data = judgement.draft.encode()
+    case = parse_draft(data, name)
+    words = words_of(repository, case)
+    draft = Draft(path=Path(f"{name}.yaml"), name=f"{name}.yaml", data=data, case=case)
+    return Linted(draft=draft, findings=lint(case, words), notes=notes(case, words))
+
+
+def added_object(added: Added) -> dict[str, Any]:
     """Return the further keys of the object that ``add-case --format json`` prints; no key where there is nothing."""
     found: dict[str, Any] = {}
-    if texts is not None and texts.pull is not None:
-        found["pull_request"] = texts.pull.url
-        found["issues"] = [issue.url for issue in texts.issues]
-        found["notes"] = texts.notes
-    if judgement.draft and judgement.case is not None:
-        found["draft"] = to_plain(parse_draft(judgement.draft.encode(), judgement.case))
+    if added.texts.pull is not None:
+        found["pull_request"] = added.texts.pull.url
+        found["issues"] = [issue.url for issue in added.texts.issues]
+        found["notes"] = added.texts.notes
+    if added.draft is not None:
+        found["draft"] = to_plain(added.draft.draft.case)
+        found["findings"] = linted_object(added.draft)["findings"]
     return found
 
 
-def added_text(judgement: Judgement, texts: ForgeTexts | None) -> str:
+def added_text(added: Added) -> str:
     """Return the same for people: the judgement, where its text comes from, and the draft of a dry run."""
-    blocks = [judgement_text(judgement)]
-    if texts is not None and texts.pull is not None:
-        rows = [("pull request", f"{texts.pull.url}  {one_line(texts.pull.title)}")]
-        rows += [("issue", f"{issue.url}  {one_line(issue.title)}") for issue in texts.issues]
+    blocks = [judgement_text(added.judgement)]
+    if added.texts.pull is not None:
+        rows = [("pull request", f"{added.texts.pull.url}  {one_line(added.texts.pull.title)}")]
+        rows += [("issue", f"{issue.url}  {one_line(issue.title)}") for issue in added.texts.issues]
         blocks.append(table(rows))
-    if judgement.draft:
-        heading = styled(f"the draft that would be written as cases/{judgement.case}.yaml", "strong")
-        blocks.append(f"{heading}\n{shown(judgement.draft)}".rstrip())
+    if added.draft is not None:
+        heading = styled(f"the draft that would be written as cases/{added.draft.draft.name}", "strong")
+        blocks.append(f"{heading}\n{shown(added.judgement.draft)}".rstrip())
+        blocks.append(styled("what lint says of it", "strong") + "\n" + linted_text(added.draft))
     return "\n\n".join(blocks)

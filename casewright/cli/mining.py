@@ -13,7 +13,7 @@ from authoring.case import Mode
 from authoring.desk import Desk, JudgingOptions, commands, judging_digest, open_desk
 from authoring.mining import Mining, mine
 from authoring.sources import remember
-from casewright.cli.added_output import added_object, added_text
+from casewright.cli.added_output import Added, added_object, added_text, linted_draft_of
 from casewright.cli.estimate import estimate, estimate_object, estimate_text
 from casewright.cli.explain_output import explanation_object, explanation_text
 from casewright.cli.judgement_output import funnel_text, judgement_object, judgement_row
@@ -33,6 +33,7 @@ from miner.change import Change
 from miner.content import ContentScreens, past_around
 from miner.explanation import ChangeExplanation, explain_change
 from miner.forge_cache import FORGE_CACHE, ForgeCache
+from miner.forge_facts import ForgeTexts
 from miner.funnel import funnel
 from miner.history import Stretch, change_of
 from miner.judgement import Judgement, Standing
@@ -137,11 +138,16 @@ def run_add_case(common: Common, request: AddRequest) -> int:
         mining = _mining(session, desk, ledger, observer, jobs=1, again=True)
         with closing(_judged(mining, (change,))) as judgements:
             judgement = next(judgements)
+        added = Added(
+            judgement=judgement,
+            texts=ForgeTexts() if asked is None else asked.texts,
+            draft=linted_draft_of(judgement, session.repository) if judgement.draft else None,
+        )
     if common.json:
-        shown = judgement_object(judgement) | added_object(judgement, None if asked is None else asked.texts)
+        shown = judgement_object(judgement) | added_object(added)
         printed_json(shown | ({"explanation": explanation_object(explained)} if explained else {}), line=True)
     else:
-        printed(added_text(judgement, None if asked is None else asked.texts))
+        printed(added_text(added))
     match judgement.standing:
         case Standing.ADMITTED:
             return ExitCode.DONE

@@ -392,3 +392,38 @@ class TestMine:
         assert re.search(r"note: no forge is known for this history .* commit messages", ran.err)
         assert rows(ran)[0]["case"] == f"box-{box.git('rev-parse', 'HEAD~1')[:10]}"
         assert os.environ.get("GITHUB_TOKEN") is None
+
+    def test_a_message_that_says_nothing_is_judged_again_once_a_pull_request_says_more(
+        self, cli: CommandLine, workspace: Workspace, forge: Forge, many: RepoBuilder
+    ) -> None:
+        source = "def area(a, b):\n    return a * b + 4\n"
+        head = many.commit("wip", {"box.py": source, "tests/test_box.py": TEST.format(3, 10)})
+        forge.refresh("o/many")
+        arguments = ("mine", forge.clone_url("o/many"), "--limit", "1", "--repeat", "1", "--format", "json")
+        assert cli("-C", workspace.root, *arguments).rows[0]["reason"] == "not-statable"
+        forge.pull(
+            "o/many", number=30, title="Two by three should give 10", head_sha=head,
+            base_sha=many.git("rev-parse", "HEAD~1"), merge_commit_sha=head, merged_at=FIRST_TIME + 2,
+        )  # fmt: skip
+        again = cli("-C", workspace.root, *arguments, "--prs")
+        assert [row["case"] for row in again.rows] == ["many-pr30"], again.err
+        assert "Two by three should give 10" in load_draft(workspace, "many-pr30").case.task
+
+    def test_the_users_own_command_may_word_the_task_and_a_broken_one_costs_nothing(
+        self, cli: CommandLine, workspace: Workspace, forge: Forge, many: RepoBuilder
+    ) -> None:
+        path = workspace.configuration_path
+        program = (
+            "import json, sys; given = json.load(sys.stdin); print('Asked of', *(s['kind'] for s in given['sources']))"
+        )
+        (workspace.root / "word.py").write_text(program + "\n")
+        path.write_text(path.read_text() + "defaults:\n  statement:\n    command: python3 word.py\n")
+        ran = mine(cli, workspace, forge, "--limit", "2")
+        assert ran.code == 0, ran.err
+        assert load_draft(workspace, "many-pr22").case.task == "Asked of issue pull request commit message\n"
+        assert load_draft(workspace, "many-pr22").case.source.text_from[-1].source == "proposed by command"
+        path.write_text(path.read_text().replace("python3 word.py", "exit 4"))
+        ran = mine(cli, workspace, forge, "--limit", "3")
+        last = next(row for row in ran.rows if row["case"] == "many-pr21")
+        assert "no task was proposed: the proposing command ended with exit code 4" in last["detail"]
+        assert "Two by three should give 7" in load_draft(workspace, "many-pr21").case.task
