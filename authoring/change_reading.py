@@ -192,11 +192,9 @@ def _gained(file: ChangedFile) -> SourceNames:
 def _own_names(brought: Iterable[SourceNames]) -> set[str]:
     """Return the names that the fix makes itself; one that it imports from elsewhere is not its own."""
     made: set[str] = set()
-    imported: set[str] = set()
     for names in brought:
-        made |= names.defined | names.local | names.parameters
-        imported |= names.imported
-    return {name for name in made - imported if len(name) >= _FEWEST_LETTERS and not _is_dunder(name)}
+        made |= (names.defined | names.local | names.parameters) - names.imported
+    return {name for name in made if len(name) >= _FEWEST_LETTERS and not _is_dunder(name)}
 
 
 def _decoded(content: bytes) -> str:
@@ -246,7 +244,7 @@ def _present(repository: Repository, base: str, words: Collection[str], patterns
 
 
 def _test_names(gained: Iterable[SourceNames]) -> set[str]:
-    return {name for names in gained for name in names.defined if re.match(r"[Tt]est(?:[A-Z_]|$)", name)}
+    return {name for names in gained for name in names.defined | names.inside if re.match(r"[Tt]est(?:[A-Z_]|$)", name)}
 
 
 def _is_shown(path: str, test_text: str) -> bool:

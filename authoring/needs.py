@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 from functools import reduce
 from typing import Final
 
@@ -30,7 +31,8 @@ def needs_of(
     """
     if not brought:
         return
-    fix = reduce(_both, brought)
+    # What one file of the fix makes and another imports is the fix's own; what it imports itself is somebody else's.
+    fix = reduce(_both, (replace(names, defined=names.defined - names.imported) for names in brought))
     told: set[tuple[NeedKind, str]] = set()
     for path, names in test:
         for kind, text in _of_one(names, fix, old_words, new_modules):
@@ -44,7 +46,7 @@ def _of_one(
 ) -> Iterator[tuple[NeedKind, str]]:
     own = (names.defined | names.local | names.parameters) - names.imported
     called = ((names.used | names.imported) - own) & fix.defined
-    for name in sorted(_telling(called - fix.imported) - set(old_words)):
+    for name in sorted(_telling(called) - set(old_words)):
         yield NeedKind.NAME, name
     taken = fix.parameters | fix.defined | fix.used | set(fix.texts)
     for name in sorted(_telling((names.keywords & taken) - names.imported - called) - set(old_words)):

@@ -36,7 +36,12 @@ def words_in_tree(
                 break
     finally:
         scratch.unlink(missing_ok=True)
-    return {word for word in wanted if word in found or any(word in longer for longer in found)}
+    phrases = b"\n".join(longer for longer in found if re.search(rb"\W", longer))
+    return {word for word in wanted if word in found or _stands_in(word, phrases)}
+
+
+def _stands_in(word: bytes, phrases: bytes) -> bool:
+    return re.search(rb"(?<!\w)" + re.escape(word) + rb"(?!\w)", phrases) is not None
 
 
 def _lines(pieces: Iterator[bytes]) -> Iterator[bytes]:

@@ -1,0 +1,206 @@
+"""What lint knows of a change, read from real repositories."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from authoring.change_reading import read_change
+from authoring.change_words import ChangeWords, NeedKind, read_words, words_bytes
+from casewright.repository import open_source
+from casewright.store import Store
+from tests.support.repos import Entry, RepoBuilder
+
+Files = dict[str | bytes, Entry]
+
+BASE: Files = {
+    "src/shelf/core.py": "def find(name):\n    return _walk(name)\n\n\ndef _walk(name):\n    return None\n",
+    "src/shelf/other.py": "def sort_all():\n    pass\n",
+    "tests/test_core.py": "from shelf.core import find\n\n\ndef test_find():\n    assert find('a') is None\n",
+    "README.md": "Call `open_shelf` to begin.\n",
+}
+HEAD: Files = {
+    "src/shelf/core.py": (
+        "from shelf.extra import Missing\n\n\n"
+        "def find(name, *, deep=False):\n"
+        "    found_books = _walk(name)\n"
+        "    if not found_books:\n"
+        "        raise Missing(f'no such book: {name}')\n"
+        "    return found_books or sort_all()\n\n\n"
+        "def find_all():\n    return 4321\n\n\n"
+        "def _walk(name):\n    return None\n"
+    ),
+    "src/shelf/extra.py": "class Missing(Exception):\n    pass\n",
+    "tests/test_core.py": (
+        "import pytest\n\nfrom shelf.core import find, find_all\nfrom shelf.extra import Missing\n\n\n"
+        "def test_find():\n"
+        "    with pytest.raises(Missing, match='no such book: a'):\n"
+        "        find('a', deep=True)\n"
+        "    assert find_all() == 4321\n"
+    ),
+}
+
+
+def read(
+    folder: Path, base: dict[str | bytes, Entry], head: dict[str | bytes, Entry], *test: str | bytes
+) -> ChangeWords:
+    built = RepoBuilder(folder)
+    pins = built.commit("Before", base), built.commit("After", head)
+    part = {path.encode() if isinstance(path, str) else path for path in test}
+    with open_source(str(folder), Store().root) as repository:
+        return read_change(repository, "owner/name", *pins, part)
+
+
+def needs(words: ChangeWords) -> set[tuple[str, str]]:
+    return {(need.kind.value, need.text) for need in words.needs}
+
+
+def test_a_python_change(tmp_path: Path) -> None:
+    words = read(tmp_path / "r", BASE, HEAD, "tests/test_core.py")
+    assert needs(words) == {
+        ("name", "Missing"), ("name", "find_all"), ("keyword", "deep"), ("module", "extra"),
+        ("text", "no such book"), ("value", "4321"),
+    }  # fmt: skip
+    assert words.fix_names == ("found_books",)
+    assert words.test_names == ("test_find",)
+    assert [(path.path, path.new) for path in words.rest_paths] == [
+        ("src/shelf/core.py", False), ("src/shelf/extra.py", True),
+    ]  # fmt: skip
+    assert any("found_books = _walk ( name )" in fragment for fragment in words.fragments)
+    assert not any("no such book" in fragment for fragment in words.fragments)
+    assert words.commits[:2] == (words.base, words.head)
+    assert read_words(words_bytes(words)) == words
+
+
+def test_inner_names_are_those_that_no_test_and_no_page_names(tmp_path: Path) -> None:
+    base = {
+        **BASE,
+        "src/shelf/core.py": "def open_shelf():\n    return _load_all()\n\n\ndef _load_all():\n    return 1\n",
+    }
+    head: Files = {
+        "src/shelf/core.py": "def open_shelf():\n    return _load_all() + 1\n\n\ndef _load_all():\n    return 2\n",
+        "tests/test_core.py": "def test_x():\n    assert True\n",
+    }
+    words = read(tmp_path / "r", base, head, "tests/test_core.py")
+    # `open_shelf` is changed too, but users read of it.
+    assert words.changed_names == ("_load_all",)
+
+
+def test_a_name_that_other_files_have_is_needed_all_the_same_and_told_apart(tmp_path: Path) -> None:
+    head = {
+        **HEAD,
+        "src/shelf/core.py": "def find(name):\n    return None\n\n\ndef sort_all():\n    return 1\n",
+        "tests/test_core.py": "from shelf.core import sort_all\n\n\ndef test_it():\n    assert sort_all()\n",
+    }
+    words = read(tmp_path / "r", BASE, head, "tests/test_core.py")
+    (need,) = [need for need in words.needs if need.kind is NeedKind.NAME]
+    assert (need.text, need.elsewhere) == ("sort_all", True)
+
+
+TYPESCRIPT = """\
+export interface Options { strict?: boolean }
+export function parse(input: string, options: Options = {}) { return options.strict ? input : '' }
+export function parseAll(input: string) { return [parse(input)] }
+"""
+TYPESCRIPT_TEST = """\
+import { parse, parseAll } from '../src/parse'
+it('x', () => { parse('a', { strict: true }); parseAll('b') })
+"""
+GO = """\
+package shelf
+
+import "errors"
+
+var ErrMissing = errors.New("no such book")
+
+func Find(name string) error { return ErrMissing }
+"""
+GO_TEST = """\
+package shelf
+
+import "testing"
+
+func TestFind(t *testing.T) {
+\terr := Find("a")
+\tif err.Error() != "no such book" {
+\t\tt.Fatal(err)
+\t}
+\t_ = errors.Is(err, shelf.ErrMissing)
+}
+"""
+RUST = "pub fn find(name: &str) -> bool { true }\npub fn find_every(name: &str) -> usize { 7 }\n"
+RUST_TEST = '#[test]\nfn finds() { assert_eq!(shelf::find_every("a"), 7); }\n'
+
+
+@pytest.mark.parametrize(
+    ("source", "states", "test", "tests", "needed"),
+    [
+        (
+            "src/parse.ts",
+            ("export function parse(input: string) { return input }\n", TYPESCRIPT),
+            "test/parse.test.ts",
+            TYPESCRIPT_TEST,
+            {("name", "parseAll"), ("keyword", "strict")},
+        ),
+        (
+            "shelf.go",
+            ("package shelf\n\nfunc Find(name string) error { return nil }\n", GO),
+            "shelf_test.go",
+            GO_TEST,
+            {("name", "ErrMissing"), ("text", "no such book")},
+        ),
+        (
+            "src/lib.rs",
+            ("pub fn find(name: &str) -> bool { true }\n", RUST),
+            "tests/find.rs",
+            RUST_TEST,
+            {("name", "find_every")},
+        ),
+    ],
+)
+def test_other_languages(
+    tmp_path: Path, source: str, states: tuple[str, str], test: str, tests: str, needed: set[tuple[str, str]]
+) -> None:
+    words = read(tmp_path / "r", {source: states[0], test: "\n"}, {source: states[1], test: tests}, test)
+    assert needs(words) == needed
+    assert words.unread == ()
+
+
+def test_options_of_a_command_line_are_needed(tmp_path: Path) -> None:
+    head: Files = {
+        "src/shelf/core.py": "OPTION = '--by-colour'\n",
+        "tests/test_core.py": "def test_it():\n    run(['--by-colour', '--by-size'])\n",
+    }
+    assert needs(read(tmp_path / "r", BASE, head, "tests/test_core.py")) == {("option", "--by-colour")}
+
+
+def test_a_language_without_a_grammar_is_told(tmp_path: Path) -> None:
+    head: Files = {
+        "src/find.c": "/* comment_word (a) [b] */\nint found = walk_shelf(name, 3) + open_shelf(name);\n",
+        "tests/test_find.c": "int main(void) { return 0; }\n",
+    }
+    words = read(tmp_path / "r", BASE, head, "tests/test_find.c")
+    assert words.unread == ("c",)
+    assert any("walk_shelf ( name , 3 )" in fragment for fragment in words.fragments)
+    assert not any("comment_word" in fragment for fragment in words.fragments)
+
+
+def test_odd_names_and_contents(tmp_path: Path) -> None:
+    head: Files = {
+        b"src/caf\xe9 (x).py": b"def br\xff(: '\xff\n",
+        "src/a\nb.py": "def odd_line(): pass\n",
+        "src/blob.py": b"\0\1\2",
+        'tests/test "q".py': "from x import odd_line\n",
+        "src/shelf/core.py": None,
+    }
+    words = read(tmp_path / "r", BASE, head, 'tests/test "q".py')
+    assert "src/caf\\xe9 (x).py" in {path.path for path in words.rest_paths}
+    assert ("name", "odd_line") in needs(words)
+    assert read_words(words_bytes(words)) == words
+
+
+def test_a_change_without_source_gives_nothing_to_look_for(tmp_path: Path) -> None:
+    head: Files = {"README.md": "More.\n", "tests/test_core.py": "def test_x(): pass\n"}
+    words = read(tmp_path / "r", BASE, head, "tests/test_core.py")
+    assert (words.fix_names, words.fragments, words.needs) == ((), (), ())
