@@ -409,8 +409,9 @@ class TestMine:
         assert [row["case"] for row in again.rows] == ["many-pr30"], again.err
         assert "Two by three should give 10" in load_draft(workspace, "many-pr30").case.task
 
+    @pytest.mark.usefixtures("many")
     def test_the_users_own_command_may_word_the_task_and_a_broken_one_costs_nothing(
-        self, cli: CommandLine, workspace: Workspace, forge: Forge, many: RepoBuilder
+        self, cli: CommandLine, workspace: Workspace, forge: Forge
     ) -> None:
         path = workspace.configuration_path
         program = (
