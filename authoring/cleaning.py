@@ -49,8 +49,8 @@ _MERGE = re.compile(
 _REVERT = re.compile(r"(?:revert|reapply) [\"'].*|this reverts (?:commit|merge request)\b.*", re.IGNORECASE)
 # What a squash lists of the work on it and not of the change.
 _WORK = re.compile(
-    r"(?:wip|lint(?:ing)?|(?:fix(?:es|ed)? )?(?:lint|linter|linting|typos?|nits?|style|formatting|flake8|mypy|ruff"
-    r"|black|pep8|prettier)(?: (?:errors?|issues?|warnings?|checks?))?|format(?:ting)?|fixup!?.*|squash!?.*|amend!.*"
+    r"(?:wip|merge|lint(?:ing)?|(?:fix(?:es|ed)? )?(?:lint|linter|linting|typos?|nits?|style|formatting|flake8|mypy"
+    r"|ruff|black|pep8|prettier)(?: (?:errors?|issues?|warnings?|checks?))?|format(?:ting)?|fixup!?.*|squash!?.*|amend!.*"
     r"|cleanup|tidy"
     r"|apply (?:suggestions?|changes) from (?:code )?review|(?:apply|address|incorporate|implement)(?:ed"
     r"|ing)? (?:\w+ ){0,2}(?:code )?(?:review|feedback|comments?|suggestions?|nits?)(?: \w+){0,4}|(?:update|add"
@@ -65,6 +65,7 @@ _WORK = re.compile(
     r"|empty commit|retrigger.*|bump version|self[- ]review)\W*",
     re.IGNORECASE,
 )
+_TYPE = re.compile(r"(?:build|chore|ci|docs?|feat|fix|perf|refactor|style|tests?|types)(?:\([^)\n]{0,60}\))?!?:\s+")
 _BULLET = re.compile(r"[ \t]{0,6}[*+-][ \t]+")
 _TESTS_SENTENCE = re.compile(
     r"(?:also |and |i |we |i've |have |this (?:pr |commit )?)*(?:add(?:ed|s|ing)?|includ(?:ed|es|ing)|updat(?:ed|es"
@@ -276,7 +277,9 @@ def _tells_of_work(parts: list[Piece], number: int) -> int:
     said = " ".join(" ".join(lines).split())
     if len(said) > 300 or _BESIDES.search(said):
         return 0
-    return len(lines) if _TESTS_SENTENCE.fullmatch(said) or (item and _WORK.fullmatch(said)) else 0
+    return (
+        len(lines) if _TESTS_SENTENCE.fullmatch(said) or (item and _WORK.fullmatch(_TYPE.sub("", said, count=1))) else 0
+    )
 
 
 def _is_drawn(line: str) -> bool:

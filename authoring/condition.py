@@ -40,8 +40,8 @@ _FAULT_WORDS: Final = (
     r"\w*(?:Error|Exception|Warning)|errors?|exceptions?|tracebacks?|fail(?:s|ed|ing|ures?)?|crash(?:es|ed|ing)?",
     r"broken|breaks?|wrong(?:ly)?|incorrect(?:ly)?|(?:does|do|is|are|was|were|did|has|have)(?:n['\u2019]t| not)",
     r"not (?:\w+ing|\w+ed|working|possible)|can['\u2019]t|cannot|unable|missing|leaks?|leaking|hangs?|raises",
-    r"throws|ignore[sd]|ignoring|los(?:es|t|ing)|unexpected(?:ly)?|regressions?|bugs?|segfaults?|duplicated?",
-    r"twice|refuse[sd]|(?:wo|could)(?:n['\u2019]t| not)|reject(?:s|ed)|never|dead-?locks?|race condition",
+    r"throws|ignore[sd]|ignoring|los(?:es|t|ing)|unexpected(?:ly)?|regressions?(?! tests?)|bugs?|segfaults?",
+    r"duplicated?|twice|refuse[sd]|(?:wo|could)(?:n['\u2019]t| not)|reject(?:s|ed)|never|dead-?locks?|race condition",
     r"inconsistent(?:ly)?|mis\w+ed|corrupt(?:s|ed|ion)?|deprecated|infinite|stuck|slow|invalid|problems?|issues?",
     r"swallow(?:s|ed)|overwrit(?:es|ten)|mangled?|typos?|stops|stopped|forgets?|drops|differs?|overlaps?",
     r"flickers|truncates?|skips",
@@ -63,6 +63,8 @@ _FIX = re.compile(
     re.IGNORECASE,
 )
 _REMOVE = re.compile(r"(?:removed?|drop(?:ped)?|deleted?|get rid of) (?=\S)", re.IGNORECASE)
+# What a title says of the place before it says what is to be done there: ``parser: allow blanks``.
+_SCOPE = re.compile(r"(?:\[\w.-]{1,30}\] ?)?[\w./-]{1,60}: (?=\S)|\[\w.-]{1,30}\] (?=\S)")
 _ADD = re.compile(r"(?:add(?:ed)?|introduced?|implement(?:ed)?|created?) (?=\S)", re.IGNORECASE)
 # Imperatives that say what is to be done to the program.
 _WORK: Final = frozenset(
@@ -116,7 +118,7 @@ def resolved_condition(titles: Sequence[str]) -> str:
     usable = [title for title in bare if title and len(title) <= LONGEST_TITLE]
     if not usable or len(usable) != len(bare) or len(usable) > MOST_TITLES:
         return PLAIN_CONDITION
-    return " ".join(f"Resolved when {_wish(title)}." for title in usable)
+    return " ".join(f"Resolved when {_scoped_wish(title)}." for title in usable)
 
 
 def _wish(title: str) -> str:
@@ -134,10 +136,11 @@ def _wish(title: str) -> str:
     if found:
         rest = title[found.end() :]
         return f"this no longer happens: {rest}" if _FAULT.search(rest) else f"this is fixed: {rest}"
-    verb, _, rest = title.partition(" ")
-    if verb.lower() in _BEHAVIOUR and rest:
-        return f"the project {_third_person(verb.lower())} {rest}"
-    ordered = verb.lower() in _WORK or _ADD.match(title) or _REMOVE.match(title)
+    word, _, rest = title.partition(" ")
+    verb = _present(word.lower())
+    if verb in _BEHAVIOUR and rest:
+        return f"the project {_third_person(verb)} {rest}"
+    ordered = verb in _WORK or _ADD.match(title) or _REMOVE.match(title)
     if _FAULT.search(title) and not ordered:
         return f"this no longer happens: {title}"
     for opening, clause in ((_REMOVE, "this is gone: {}"), (_ADD, "this is there: {}")):
@@ -145,7 +148,25 @@ def _wish(title: str) -> str:
         if found:
             return clause.format(title[found.end() :])
     # A title that is no order may name what is wrong or what is wanted; this is true of both.
-    return f"this is done: {title}" if verb.lower() in _WORK else f"this is settled: {title}"
+    return f"this is done: {title}" if verb in _WORK else f"this is settled: {title}"
+
+
+def _scoped_wish(title: str) -> str:
+    """Return what follows "resolved when", without the place that a title names first, where an order follows it."""
+    scope = _SCOPE.match(title)
+    if scope and not _FAULT.search(title):
+        wish = _wish(title[scope.end() :])
+        if not wish.startswith("this is settled"):
+            return wish
+    return _wish(title)
+
+
+def _present(verb: str) -> str:
+    """Return the order that a verb in the past stands for, as in "Allowed blanks"; any other word as it is."""
+    for form in (verb, verb[:-1], verb[:-2]) if verb.endswith("ed") else (verb,):
+        if form in _BEHAVIOUR or form in _WORK:
+            return form
+    return verb
 
 
 def _third_person(verb: str) -> str:

@@ -55,6 +55,8 @@ _WORD = re.compile(r"[^\W_]+(?:['\u2019._/-][^\W_]+)*")
 PROPOSED_CONDITION = "proposed condition"
 # Characters within which a text has to say what it is about.
 ENOUGH_TO_SAY = 4000
+# A longer first line that goes on in lower case is the beginning of a wrapped paragraph.
+LONGEST_SUBJECT = 60
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -135,11 +137,17 @@ def _drafted(texts: list[SourceText]) -> _Draft:
                 said.add(key)
         if kept:
             parts += kept
-            titles.append(kept[0].partition("\n")[0])
+            titles.append(_title_of(kept[0]))
             text_from.append((text.source, sentences("\n\n".join(kept))))
     task = "\n\n".join(parts)
     statement = Statement(task=f"{task}\n" if task else "", text_from=tuple(text_from))
     return _Draft(statement=statement, titles=tuple(titles))
+
+
+def _title_of(paragraph: str) -> str:
+    """Return the first line of a text where it is a title, or nothing where a sentence goes on below it."""
+    first, _, rest = paragraph.partition("\n")
+    return "" if rest[:1].islower() and len(first) > LONGEST_SUBJECT else first
 
 
 def _whole(text: SourceText) -> str:
