@@ -50,7 +50,8 @@ _REVERT = re.compile(r"(?:revert|reapply) [\"'].*|this reverts (?:commit|merge r
 # What a squash lists of the work on it and not of the change.
 _WORK = re.compile(
     r"(?:wip|merge|lint(?:ing)?|(?:fix(?:es|ed)? )?(?:lint|linter|linting|typos?|nits?|style|formatting|flake8|mypy"
-    r"|ruff|black|pep8|prettier)(?: (?:errors?|issues?|warnings?|checks?))?|format(?:ting)?|fixup!?.*|squash!?.*|amend!.*"
+    r"|ruff|black|pep8|prettier)(?: (?:errors?|issues?|warnings?|checks?))?|format(?:ting)?|fixup!?.*"
+    r"|squash!?.*|amend!.*"
     r"|cleanup|tidy"
     r"|apply (?:suggestions?|changes) from (?:code )?review|(?:apply|address|incorporate|implement)(?:ed"
     r"|ing)? (?:\w+ ){0,2}(?:code )?(?:review|feedback|comments?|suggestions?|nits?)(?: \w+){0,4}|(?:update|add"
