@@ -19,6 +19,7 @@ from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin
 from pydantic import BaseModel
 
 from authoring.case import Case
+from authoring.finding import RULES
 from casewright.cli.application import GROUPS
 from casewright.cli.judgement_output import judgement_object
 from casewright.cli.main import main as casewright
@@ -92,6 +93,12 @@ def reference() -> str:
         _table(
             ("code", "stage", "meaning", "example"),
             [(f"`{code}`", row.stage.value, row.sentence, row.example) for code, row in EXPLANATIONS.items()],
+        ),
+        "## Findings of lint",
+        "What `casewright lint` finds, and what an author does; [explained](lint.md) by what they look for.",
+        _table(
+            ("code", "severity", "meaning", "example", "mend"),
+            [(f"`{code}`", row.severity, row.meaning, row.example, row.mend) for code, row in RULES.items()],
         ),
         "## What `mine` and `add-case` print with `--format json`",
         "JSON Lines, one object for each change. More keys may be added; these stay.",

@@ -32,7 +32,7 @@ def test_signs_of_patterns_stand_for_themselves(tmp_path: Path) -> None:
 
 
 def test_binary_files_and_other_folders_are_left_out(tmp_path: Path) -> None:
-    files: dict[str | bytes, str | bytes] = {
+    files: dict[str | bytes, Entry] = {
         "a.bin": b"\0find me\0",
         "src/a.py": "open_shelf\n",
         "README.md": "shelf\n",
