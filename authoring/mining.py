@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final
 
 from authoring.candidate import Prepared, prepare, source_texts
 from authoring.conclusion import Concluded, conclude, judge
@@ -66,8 +66,8 @@ def mine(mining: Mining, changes: tuple[Change, ...]) -> Iterator[Judgement]:
             task = _Task(change=change, started=_now())
             try:
                 if number % BROUGHT_AT_ONCE == 0:
-                    _bring(mining, changes[number : number + BROUGHT_AT_ONCE])
-                known = _known(mining, change)
+                    yield from _bring(mining, changes[number : number + BROUGHT_AT_ONCE], waiting)
+                known = yield from _known(mining, change, waiting)
                 prepared = known or _prepared(mining, change)
             except ForgeError as error:
                 # All that follow would meet the same; what is being judged comes to its end.
@@ -125,7 +125,7 @@ def _end(futures: tuple[Future[Concluded], ...]) -> None:
             return
 
 
-def _bring(mining: Mining, changes: tuple[Change, ...]) -> None:
+def _bring(mining: Mining, changes: tuple[Change, ...], waiting: dict[Future[Concluded], _Task]) -> Iterator[Judgement]:
     """Fetch in one go what the changes that are going to be judged need of a server: file contents, texts.
 
     Raises ``ForgeError`` when the texts can't be had.
@@ -138,20 +138,53 @@ def _bring(mining: Mining, changes: tuple[Change, ...]) -> None:
     if repository.owes_contents():
         subject = shown_path(first.subject)
         mining.observer.started(first.head, subject, f"fetching the files of {len(wanted)} changes")
+        pairs = [(change.base, change.head) for change in wanted]
         # What can't be had is told of each change that needs it, when its turn comes.
         with suppress(RepositoryError):
-            repository.bring_contents((change.base, change.head) for change in wanted)
-    mining.desk.texts.prefetch(wanted)
+            yield from _meanwhile(mining, waiting, lambda: repository.bring_contents(pairs))
+    yield from _meanwhile(mining, waiting, lambda: mining.desk.texts.prefetch(wanted))
 
 
-def _known(mining: Mining, change: Change) -> Judgement | None:
-    """Return the judgement that stands, or None. Raises ``ForgeError``."""
+def _known(
+    mining: Mining, change: Change, waiting: dict[Future[Concluded], _Task]
+) -> Generator[Judgement, None, Judgement | None]:
+    """Return the judgement of a change that stands; for one that has to be judged have its texts at hand, return None.
+
+    Raises ``ForgeError``.
+    """
     known = _kept_before(mining, change)
-    if known is None or known.reason is not Reason.NOT_STATABLE:
+    if known is not None and known.reason is not Reason.NOT_STATABLE:
         return known
+    yield from _meanwhile(mining, waiting, lambda: mining.desk.texts.of(change))
+    if known is None:
+        return None
     # Texts that nobody had then may make a task of it.
     told = source_texts((), mining.desk.texts.of(change))
     return None if statable(f"{text.title}\n{text.text}" for text in told) else known
+
+
+def _meanwhile(
+    mining: Mining, waiting: dict[Future[Concluded], _Task], ask: Callable[[], object]
+) -> Iterator[Judgement]:
+    """Ask a server, which may take an hour where its limit is used up, and keep what workers finish until it answers.
+
+    Raises what asking raises. The thread that asks is given up with the process: it holds nothing.
+    """
+    answer: Future[object] = Future()
+
+    def work() -> None:
+        try:
+            answer.set_result(ask())
+        except BaseException as error:  # noqa: BLE001 - it is raised where the answer is waited for
+            answer.set_exception(error)
+
+    threading.Thread(target=work, name="asking", daemon=True).start()
+    while not answer.done():
+        either: tuple[Future[Any], ...] = (answer, *waiting)
+        wait(either, return_when=FIRST_COMPLETED)
+        if any(future.done() for future in waiting):
+            yield from _finished(mining, waiting)
+    answer.result()
 
 
 def _kept_before(mining: Mining, change: Change) -> Judgement | None:

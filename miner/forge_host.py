@@ -17,10 +17,10 @@ from urllib.parse import urlsplit
 from casewright.process import CommandRequest, run
 
 GITHUB: Final = "github.com"
-_TENANT: Final = ".ghe.com"
+_TENANT: Final = re.compile(r"[a-z0-9-]+\.ghe\.com")
 _OWN_TOKENS: Final = ("GITHUB_TOKEN", "GH_TOKEN")
 _ENTERPRISE_TOKENS: Final = ("GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN")
-_LOOPBACK: Final = re.compile(r"(?:localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])(?::\d{1,5})?")
+_LOOPBACK: Final = re.compile(r"(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?")
 _GH_SECONDS: Final = 20.0
 _TOKEN_BYTES: Final = 4096
 
@@ -46,6 +46,11 @@ class ForgeHost:
         return f"{self.web}/{repository}.git"
 
 
+def is_github(name: str) -> bool:
+    """Say whether a host is github.com or a tenant of GitHub's own cloud."""
+    return name == GITHUB or _TENANT.fullmatch(name) is not None
+
+
 def default_host(environment: Mapping[str, str]) -> str:
     """Return the host of ``owner/name#12``: what ``GH_HOST`` or ``GITHUB_SERVER_URL`` says, else github.com."""
     return environment.get("GH_HOST", "").strip().lower() or _server(environment) or GITHUB
@@ -69,7 +74,7 @@ def forge_host(name: str, environment: Mapping[str, str]) -> ForgeHost:
         web = environment["GITHUB_SERVER_URL"].rstrip("/")
         if environment.get("GITHUB_API_URL"):
             return ForgeHost(name=name, web=web, api=environment["GITHUB_API_URL"].rstrip("/"))
-    if name == GITHUB or name.endswith(_TENANT):
+    if is_github(name):
         return ForgeHost(name=name, web=web, api=f"https://api.{name}")
     return ForgeHost(name=name, web=web, api=f"{web}/api/v3")
 
@@ -84,7 +89,7 @@ def forge_of(
     parts = urlsplit(url)
     host = parts.netloc.rpartition("@")[2].lower()
     words = parts.path.strip("/").removesuffix(".git").split("/")
-    known = host == GITHUB or host.endswith(_TENANT) or host in known_hosts(environment, configured)
+    known = is_github(host) or host in known_hosts(environment, configured)
     if not (known or _LOOPBACK.fullmatch(host)) or len(words) != 2 or not all(words):
         return None
     return forge_host(host, environment), "/".join(words)
@@ -92,7 +97,7 @@ def forge_of(
 
 def token_for(name: str, environment: Mapping[str, str]) -> Token | None:
     """Return the token for a host: from the environment, else from ``gh auth token``, else None."""
-    own = name == GITHUB or name.endswith(_TENANT)
+    own = is_github(name)
     named = name in known_hosts(environment) or _LOOPBACK.fullmatch(name) is not None
     variables = (*(() if own else _ENTERPRISE_TOKENS), *(_OWN_TOKENS if own or named else ()))
     for variable in variables:

@@ -82,7 +82,14 @@ class PullTexts:
     cache: ForgeCache
 
     def prefetch(self, changes: Sequence[Change]) -> None:
-        """Ask for what is not known of these changes, ``BATCH`` at once; kept batch by batch. Raises ``ForgeError``."""
+        """Ask for what is not known of these changes, ``BATCH`` at once; kept batch by batch. Raises ``ForgeError``.
+
+        Without a token nothing is asked before its turn: the few questions that are allowed should give cases soon.
+        """
+        if self.forge.token is not None:
+            self._ask(changes)
+
+    def _ask(self, changes: Sequence[Change]) -> None:
         host = self.forge.host.name
         unknown = [change.head for change in changes if self.cache.pulls(host, self.repository, change.head) is None]
         for start in range(0, len(unknown), BATCH):
@@ -93,7 +100,7 @@ class PullTexts:
         """Return what the forge says of a change. Raises ``ForgeError``."""
         host = self.forge.host.name
         if self.cache.pulls(host, self.repository, change.head) is None:
-            self.prefetch((change,))
+            self._ask((change,))
         known = self.cache.pulls(host, self.repository, change.head) or CommitPulls(pulls=())
         pull = chosen(known.pulls, change)
         if pull is None:

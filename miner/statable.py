@@ -9,7 +9,7 @@ FEWEST_WORDS = 4
 FEWEST_TELLING_WORDS = 2
 
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
-_URL = re.compile(r"\b[a-z][a-z0-9+.-]*://\S+", re.IGNORECASE)
+_URL = re.compile(r"(?<![a-z0-9+.-])[a-z][a-z0-9+.-]{0,30}://\S+", re.IGNORECASE)
 _TRAILER = re.compile(
     r"^(signed-off-by|co-authored-by|reviewed-by|acked-by|tested-by|reported-by|suggested-by|change-id|git-svn-id"
     r"|cherry-picked-from|pull-request|pr-url|reviewed-on|see-also)\s*:.*$",

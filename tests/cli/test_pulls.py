@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 import re
+import sqlite3
+import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +20,7 @@ from miner import forge_waiting
 from tests.cli.test_mine_commands import snapshot
 from tests.support.command_line import CommandLine, Ran
 from tests.support.forge import Forge
+from tests.support.forge_faults import dropped, secondary_limit
 from tests.support.oddities import built_oddity
 from tests.support.repos import FIRST_TIME, Entry, RepoBuilder, git
 from tests.support.sandbox import needs_sandbox
@@ -383,6 +387,44 @@ class TestMine:
         )
         assert len(list(workspace.cases.glob("*.yaml"))) == 4
         assert forge.calls(r"/commits/[0-9a-f]+/pulls$", method="GET") >= 4
+
+    @pytest.mark.usefixtures("many")
+    def test_a_forge_that_is_killed_and_a_token_that_ends_lose_and_double_nothing(
+        self, cli: CommandLine, workspace: Workspace, forge: Forge, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        # With a token the commits are one question; the issues that they close are questions of their own.
+        monkeypatch.setenv("GITHUB_TOKEN", forge.token("brief", expires_after=2))
+        ran = mine(cli, workspace, forge)
+        assert (ran.code, "does not accept the token (GITHUB_TOKEN)" in ran.err) == (3, True)
+        monkeypatch.setenv("GITHUB_TOKEN", forge.token("longer"))
+        forge.fail_when("/issues/", dropped(), times=None, after=1)
+        ran = mine(cli, workspace, forge)
+        assert (ran.code, "does not answer" in ran.err) == (3, True)
+        forge.fail_no_more()
+        ran = mine(cli, workspace, forge)
+        assert ran.code == 0, ran.err
+        assert {row["case"] for row in rows(ran)} >= {"many-pr20", "many-pr21", "many-pr22"}
+        assert len(list(workspace.cases.glob("*.yaml"))) == 4
+        assert forge.calls("graphql") == 1
+
+    @pytest.mark.usefixtures("many")
+    def test_what_is_judged_while_a_limit_is_waited_out_is_kept_at_once(
+        self, cli: CommandLine, workspace: Workspace, forge: Forge, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        forge.fail_when(r"/commits/[0-9a-f]+/pulls", secondary_limit(retry_after=1), after=1)
+        seen: list[int] = []
+
+        def until_something_is_kept() -> None:
+            until = time.monotonic() + 120
+            while not seen and time.monotonic() < until:
+                with closing(sqlite3.connect(workspace.ledger)) as ledger:
+                    query = "SELECT count(*) FROM attempts WHERE standing = 'admitted'"
+                    seen.extend(count for (count,) in ledger.execute(query) if count)
+                time.sleep(0.05)
+
+        monkeypatch.setattr(forge_waiting, "let_a_second_pass", until_something_is_kept)
+        assert mine(cli, workspace, forge, "--limit", "2").code == 0
+        assert seen == [1]
 
     def test_a_history_without_a_forge_says_so_and_takes_the_messages(
         self, cli: CommandLine, workspace: Workspace, box: RepoBuilder
