@@ -22,9 +22,11 @@ from authoring.draft import (
     write_draft,
 )
 from authoring.known_change import keep_change, words_of
+from authoring.known_texts import keep_texts
 from authoring.lint import lint
 from authoring.proposal import Declined, propose, with_proposal
 from authoring.reproduce import Recorded, Reproduction, expected_of, reproduce
+from authoring.statement import SourceText
 from casewright.errors import DocumentError
 from execution.languages import LANGUAGES
 from miner.admission import Evidence, Tools, admit
@@ -110,7 +112,7 @@ def conclude(concluded: Concluded, desk: Desk, *, deleted: bool = False) -> Judg
     told = replace(judgement, case=case.id, detail=f"{judgement.detail}; {note}" if note else judgement.detail)
     if desk.dry_run:
         return replace(told, draft=draft_text(case))
-    _write(case, desk)
+    _write(case, concluded.prepared.texts, desk)
     return told
 
 
@@ -219,9 +221,10 @@ def _same_change(case_id: str, prepared: Prepared, desk: Desk) -> bool:
     return case.repository_id == prepared.repository_id and case.grading_commit == prepared.request.head
 
 
-def _write(case: Case, desk: Desk) -> None:
+def _write(case: Case, texts: tuple[SourceText, ...], desk: Desk) -> None:
     # First: a draft without it would be judged by half of the rules where the history is not at hand.
     keep_change(desk.workspace, case, desk.tools.repository)
+    keep_texts(desk.workspace, case, texts)
     if draft_path(desk.workspace, case.id).exists():
         update_record(load_draft(desk.workspace, case.id), case)
     else:

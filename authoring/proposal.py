@@ -120,7 +120,7 @@ def with_proposal(case: Case, proposed: Proposed) -> Case:
 def sources_of(case: Case, message: str) -> tuple[SourceText, ...]:
     """Return what a draft alone still knows of its texts, and the commit's message where that is at hand.
 
-    The text of a pull request is not kept in a draft: its title is.
+    For where ``authoring.known_texts`` has nothing: of a pull request a draft keeps the title alone.
     """
     issues = tuple(
         SourceText(

@@ -40,8 +40,8 @@ class PullCommit:
 class PullFacts:
     """A pull request. ``commits`` are oldest first, as the forge lists them (it may list fewer than there are).
 
-    It is merged when ``merged_at`` is set. ``merge_commit`` is what the forge takes for the commit that landed it, where
-    it knows one. ``linked`` are the issues that the forge itself says it closes, in its order.
+    It is merged when ``merged_at`` is set. ``merge_commit`` is what the forge takes for the commit that landed it,
+    where it knows one. ``linked`` are the issues that the forge itself says it closes, in its order.
     """
 
     reference: ForgeReference

@@ -15,6 +15,7 @@ from authoring.case import to_plain
 from authoring.draft import Draft, edit_draft, load_draft
 from authoring.findings import Judged, judged
 from authoring.history_at_hand import commit_message, history_at_hand
+from authoring.known_texts import known_texts
 from authoring.proposal import Declined, Proposed, propose, sources_of, with_proposal
 from authoring.statement import SourceText
 from casewright.attended import run_attended
@@ -80,7 +81,8 @@ def edit(workspace: Workspace, case_id: str, beginning: Beginning, *, verbosity:
         noted(f"an earlier edit is kept in {left}; --from {left} goes on with it", verbosity=verbosity)
     before = Texts(task=draft.case.task, hints=draft.case.hints)
     with history_at_hand(workspace, draft.case, beginning.source) as (repository, _):
-        sources = sources_of(draft.case, commit_message(repository, draft.case))
+        kept = known_texts(workspace, draft.case)
+        sources = kept or sources_of(draft.case, commit_message(repository, draft.case))
     proposed, notes = _proposal(workspace, draft, sources) if beginning.proposal else (None, ())
     for note in notes:
         noted(note, verbosity=verbosity)
