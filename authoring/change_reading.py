@@ -98,6 +98,7 @@ def read_change(
             [name for name in (module_name(file.shown) for file in source if file.new) if name not in old_modules],
         )
     )
+    offered = {name for names in brought for name in names.defined | names.parameters if not name.startswith("_")}
     present = _present(repository, base, maybe_new | {need.text for need in wanted})
     return ChangeWords(
         repository=repository_id,
@@ -109,7 +110,8 @@ def read_change(
         ),
         test_paths=tuple(file.shown for file in test),
         test_names=tuple(sorted(_test_names(gained[file.path] for file in test if file.path in gained))),
-        fix_names=tuple(sorted(maybe_new - present)),
+        fix_names=tuple(sorted(maybe_new - present - offered)),
+        offered_names=tuple(sorted((maybe_new - present) & offered)),
         changed_names=_inner(repository, base, _changed_names(source, gained) - test_words - (maybe_new - present)),
         fragments=_fragments(source, test, gained),
         needs=tuple(_with_elsewhere(need, present) for need in wanted if _stays(need, present)),
@@ -217,8 +219,8 @@ def _changed_names(source: Iterable[ChangedFile], gained: Mapping[bytes, SourceN
             continue
         after, before = gained[file.path], read_names(file.grammar, file.before, file.lost)
         old = identifiers(_decoded(file.before))
-        changed |= (after.inside & old) | before.inside
-        touched = after.used | before.used | before.parameters
+        changed |= {name for name in (after.inside & old) | before.inside if not _is_dunder(name)}
+        touched = after.used | before.used
         changed |= {name for name in touched if is_distinctive(name) and not _OF_ANYBODY.search(name)}
         changed |= {name for name in after.defined - old if _is_dunder(name)}
         changed -= _offered(file)

@@ -54,8 +54,8 @@ class RestPath:
 class ChangeWords:
     """What lint knows of one change.
 
-    ``fix_names`` are names that only the fix brings, ``changed_names`` functions and classes that it changes and that
-    the graded tests don't mention. ``fragments`` is code that it adds and that neither base nor tests hold: tokens
+    ``fix_names`` are inner names that only the fix brings, ``offered_names`` new ones that its users could call;
+    ``changed_names`` are names of the base where it changes code. The graded tests mention none of them. ``fragments`` is code that it adds and that neither base nor tests hold: tokens
     separated by one blank. ``test_names`` are the tests that the graded files define. ``commits`` are full ids: both
     pins and what lies between them. ``unread`` are languages whose names could not be told.
     """
@@ -67,6 +67,7 @@ class ChangeWords:
     test_paths: tuple[str, ...]
     test_names: tuple[str, ...]
     fix_names: tuple[str, ...]
+    offered_names: tuple[str, ...]
     changed_names: tuple[str, ...]
     fragments: tuple[str, ...]
     needs: tuple[Need, ...]
@@ -100,7 +101,16 @@ def _record(found: dict[str, Any]) -> ChangeWords:
     plain = {name: _text(found[name]) for name in ("repository", "base", "head")}
     listed = {
         name: tuple(map(_text, _list(found[name])))
-        for name in ("test_paths", "test_names", "fix_names", "changed_names", "fragments", "commits", "unread")
+        for name in (
+            "test_paths",
+            "test_names",
+            "fix_names",
+            "offered_names",
+            "changed_names",
+            "fragments",
+            "commits",
+            "unread",
+        )
     }
     return ChangeWords(
         repository=plain["repository"],
@@ -110,6 +120,7 @@ def _record(found: dict[str, Any]) -> ChangeWords:
         test_paths=listed["test_paths"],
         test_names=listed["test_names"],
         fix_names=listed["fix_names"],
+        offered_names=listed["offered_names"],
         changed_names=listed["changed_names"],
         fragments=listed["fragments"],
         needs=tuple(_need(row) for row in _list(found["needs"])),

@@ -104,7 +104,7 @@ RULES: Final[Mapping[Code, Rule]] = {
         mend="Describe what goes wrong, not where.",
     ),
     Code.REST_NAME: Rule(
-        severity=_ERROR,
+        severity="error; warning where users of the code could call it",
         meaning="A name that only the real fix brings: not in the base, not used by the graded tests.",
         example="`Call _merge_untracked() first.`",
         mend="Say what should happen in your own words.",

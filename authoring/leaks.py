@@ -66,6 +66,7 @@ def _lower(text: str) -> str:
 
 
 def _rest_path(field: str, prose: Prose, path: RestPath) -> Iterator[Finding]:
+    traced = False
     for span, whole in _mentions(prose.text, path.path):
         name = path.path.rpartition("/")[2]
         if not whole and (not path.source or _USUAL_FILES.fullmatch(name)):
@@ -73,6 +74,10 @@ def _rest_path(field: str, prose: Prose, path: RestPath) -> Iterator[Finding]:
         if not path.source and "/" not in path.path:
             continue
         trace = prose.is_trace(span[0])
+        if trace and traced:
+            # One traceback goes through a file many times.
+            continue
+        traced = traced or trace
         error = whole and path.source and not trace
         said = "is a file that the fix adds" if path.new else "is a file that the fix changes"
         yield finding_at(
@@ -119,6 +124,9 @@ def _mentions(text: str, path: str) -> Iterator[tuple[tuple[int, int], bool]]:
 def _fix_names(field: str, prose: Prose, change: ChangeWords) -> Iterator[Finding]:
     for span in _named(prose, change.fix_names):
         yield finding_at(Code.REST_NAME, Severity.ERROR, field, prose.text, span, "is a name that only the fix brings")
+    for span in _named(prose, change.offered_names):
+        said = "is a name that the fix brings and no test uses: is it asked for, or the way it was done?"
+        yield finding_at(Code.REST_NAME, Severity.WARNING, field, prose.text, span, said)
 
 
 def _changed_names(field: str, prose: Prose, change: ChangeWords) -> Iterator[Finding]:

@@ -48,7 +48,8 @@ def _of_one(
     called = ((names.used | names.imported) - own) & fix.defined
     for name in sorted(_telling(called) - set(old_words)):
         yield NeedKind.NAME, name
-    taken = fix.parameters | fix.defined | fix.used | set(fix.texts)
+    # What the fix itself passes on to others (`stdout=`) is theirs.
+    taken = fix.parameters | fix.defined | ((fix.used | set(fix.texts)) - fix.keywords)
     for name in sorted(_telling((names.keywords & taken) - names.imported - called) - set(old_words)):
         yield NeedKind.KEYWORD, name
     options = {option for text in fix.texts for option in _OPTION.findall(text)}

@@ -20,6 +20,7 @@ WORDS = ChangeWords(
     test_paths=("tests/test_a.py",),
     test_names=("test_new",),
     fix_names=("_walk",),
+    offered_names=("walk_all",),
     changed_names=("search",),
     fragments=("if path in self . untracked",),
     needs=(Need(kind=NeedKind.OPTION, text="--all", path="tests/test_a.py"),),

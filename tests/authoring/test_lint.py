@@ -31,6 +31,7 @@ CHANGE = ChangeWords(
     test_paths=("tests/unit/test_record_search.py", "tests/conftest.py"),
     test_names=("TestSearch",),
     fix_names=("_merge_untracked", "walker", "untrackedFirst"),
+    offered_names=("merge_all",),
     changed_names=("_walk_index", "search"),
     fragments=("for path in self . untracked ( ) :", "if path in seen_paths ( self ) [ 0 ] :"),
     needs=(),
@@ -105,6 +106,7 @@ def test_an_error_names_the_text_and_its_place(task: str, code: Code, text: str)
         ),
         ("In _walk_index they are lost.\n", Code.CHANGED_NAME, "_walk_index"),
         ("In `search` they are lost.\n", Code.CHANGED_NAME, "search"),
+        ("There could be a merge_all for it.\n", Code.REST_NAME, "merge_all"),
     ],
 )
 def test_a_warning_does_not_block(task: str, code: Code, text: str) -> None:
@@ -183,7 +185,7 @@ def needing(*needs: Need) -> ChangeWords:
 @pytest.mark.parametrize(
     ("kind", "text", "code", "giving"),
     [
-        (NeedKind.NAME, "merge_all", Code.NEEDED_NAME, "Call it `Ledger.merge_all`, please."),
+        (NeedKind.NAME, "merge_more", Code.NEEDED_NAME, "Call it `Ledger.merge_more`, please."),
         (NeedKind.KEYWORD, "untracked", Code.NEEDED_KEYWORD, "With `untracked=True` they are shown."),
         (NeedKind.OPTION, "--all", Code.NEEDED_OPTION, "With --all they are shown."),
         (NeedKind.MODULE, "merging", Code.NEEDED_MODULE, "It stands in `ledger.merging`."),

@@ -58,6 +58,7 @@ def know(workspace: Workspace, case: dict[str, Any], **words: Any) -> None:
         "test_paths": tuple(paths_of_test_part(case["grading"])),
         "test_names": (),
         "fix_names": (),
+        "offered_names": (),
         "changed_names": (),
         "fragments": (),
         "needs": (),
