@@ -36,6 +36,9 @@ _OFFERED: Final = re.compile(
     r"\bexport\s+(?:default\s+)?(?:(?:async|declare|abstract)\s+)*"
     r"(?:function\*?|class|const|let|var|interface|type|enum)\s+(\w+)"
 )
+_MAKES: Final = re.compile(
+    r"\b(?:def|class|function\*?|func|fn|type|struct|enum|trait|interface)\s+(?:\([^)\n]*\)\s*)?(\w+)"
+)
 _ALL: Final = re.compile(r"^__all__\s*(?::[^=\n]+)?\+?=\s*[\[(](.*?)[\])]", re.MULTILINE | re.DOTALL)
 # What users read. Change logs tell of inner things too.
 _DOCUMENTATION: Final = (
@@ -207,21 +210,23 @@ def _is_dunder(name: str) -> bool:
     return name.startswith("__") and name.endswith("__")
 
 
-def _changed_names(source: Iterable[ChangedFile], gained: Mapping[bytes, SourceNames]) -> set[str]:
+def _changed_names(source: Collection[ChangedFile], gained: Mapping[bytes, SourceNames]) -> set[str]:
     """Return the names of the base that stand where the fix changes code.
 
     Those are the functions and classes that it changes, what its lines call (where the name tells more than a word of
     any language), and the special methods that it adds.
     """
     changed: set[str] = set()
+    made = {name for file in source for name in _MAKES.findall(_decoded(file.before))}
     for file in source:
         if file.grammar is None or file.new:
             continue
         after, before = gained[file.path], read_names(file.grammar, file.before, file.lost)
         old = identifiers(_decoded(file.before))
         changed |= {name for name in (after.inside & old) | before.inside if not _is_dunder(name)}
-        touched = after.used | before.used
-        changed |= {name for name in touched if is_distinctive(name) and not _OF_ANYBODY.search(name)}
+        # A name of some other library is no place in this project.
+        own = {name for name in after.used | before.used if name.startswith("_") or name in made}
+        changed |= {name for name in own if is_distinctive(name) and not _OF_ANYBODY.search(name)}
         changed |= {name for name in after.defined - old if _is_dunder(name)}
         changed -= _offered(file)
     return {name for name in changed if len(name) >= _FEWEST_LETTERS}

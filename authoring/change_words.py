@@ -15,6 +15,10 @@ from typing import Any, Final
 # Raised whenever the rules that make these records change: older files are made anew.
 WORDS_SCHEMA: Final = "casewright.change-words/v1"
 
+_LISTS: Final = (
+    "test_paths", "test_names", "fix_names", "offered_names", "changed_names", "fragments", "commits", "unread",
+)  # fmt: skip
+
 
 class NeedKind(StrEnum):
     """What the graded tests need."""
@@ -55,9 +59,10 @@ class ChangeWords:
     """What lint knows of one change.
 
     ``fix_names`` are inner names that only the fix brings, ``offered_names`` new ones that its users could call;
-    ``changed_names`` are names of the base where it changes code. The graded tests mention none of them. ``fragments`` is code that it adds and that neither base nor tests hold: tokens
-    separated by one blank. ``test_names`` are the tests that the graded files define. ``commits`` are full ids: both
-    pins and what lies between them. ``unread`` are languages whose names could not be told.
+    ``changed_names`` are names of the base where it changes code. The graded tests mention none of them. ``fragments``
+    is code that it adds and that neither base nor tests hold: tokens separated by one blank. ``test_names`` are the
+    tests that the graded files define. ``commits`` are full ids: both pins and what lies between them. ``unread`` are
+    languages whose names could not be told.
     """
 
     repository: str
@@ -76,7 +81,7 @@ class ChangeWords:
 
 
 def words_bytes(words: ChangeWords) -> bytes:
-    """Return the file that holds a record: JSON, one line for people who look into it is not needed."""
+    """Return the file that holds a record: JSON, in lines, for people who want to know what lint looks for."""
     return (json.dumps({"schema": WORDS_SCHEMA, **asdict(words)}, indent=1, sort_keys=True) + "\n").encode("ascii")
 
 

@@ -56,9 +56,9 @@ def incomplete(task: str) -> Iterator[Finding]:
             "no sentence says when the task is resolved",
         )
         return
+    if len(words(told)) > _ENOUGH_WORDS:
+        return
     for found in _EMPTY_CONDITION.finditer(task):
-        if len(words(told)) > _ENOUGH_WORDS:
-            break
         yield _missing(
             Code.NO_CONDITION, Severity.WARNING, task, found.span(), "the proposed condition says no more than the task"
         )

@@ -15,7 +15,9 @@ from authoring.tokens import SHORTEST_FRAGMENT, is_code, is_distinctive, placed_
 _USUAL_FILES: Final = re.compile(
     r"(?:__init__|__main__|main|index|mod|lib|setup|conftest|utils?|types?|core|base|common|helpers?|constants?)\.\w+"
 )
-_LEFT: Final = re.compile(r"[\w.@+\\-]*(?:[/\\][\w.@+-]*)*$")
+_PATH_SIGNS: Final = frozenset(".@+-_/\\")
+# Longer than any path that a person writes.
+_LONGEST_PATH: Final = 300
 
 
 def leaks(field: str, prose: Prose, change: ChangeWords, graded_ids: Sequence[str]) -> Iterator[Finding]:
@@ -107,8 +109,7 @@ def _mentions(text: str, path: str) -> Iterator[tuple[tuple[int, int], bool]]:
     """Yield where a text names a path: its span, and whether by more than its last component."""
     parts = path.split("/")
     for found in re.finditer(rf"(?<![\w-]){re.escape(parts[-1])}(?![\w-]|\.\w)", text):
-        left = _LEFT.search(text[: found.start()])
-        before = left[0] if left else ""
+        before = _path_before(text, found.start())
         given = [part for part in re.split(r"[/\\]", before) if part not in {"", "."}]
         if before and not before.endswith(("/", "\\")):
             continue
@@ -119,6 +120,14 @@ def _mentions(text: str, path: str) -> Iterator[tuple[tuple[int, int], bool]]:
             # The same name in another folder is another file.
             continue
         yield (found.start() - len(before), found.end()), bool(shared) or len(parts) == 1
+
+
+def _path_before(text: str, place: int) -> str:
+    """Return what of a path stands just before a place."""
+    begin = place
+    while begin > max(0, place - _LONGEST_PATH) and (text[begin - 1].isalnum() or text[begin - 1] in _PATH_SIGNS):
+        begin -= 1
+    return text[begin:place]
 
 
 def _fix_names(field: str, prose: Prose, change: ChangeWords) -> Iterator[Finding]:

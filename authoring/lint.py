@@ -7,7 +7,7 @@ need it are not tried, and ``notes`` says so.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from authoring.case import UNCATEGORISED, Case
@@ -85,19 +85,17 @@ def _findings(case: Case, change: ChangeWords | None) -> Iterator[Finding]:
         )
 
 
-def _outermost(findings: list[Finding]) -> Iterator[Finding]:
+def _outermost(findings: Sequence[Finding]) -> Iterator[Finding]:
     """Leave out what lies within another finding of the same code: a path is told once, by its longest form."""
-    for finding in findings:
-        inner = finding.start < finding.end and any(
-            other is not finding
-            and (other.code, other.field) == (finding.code, finding.field)
-            and other.start <= finding.start
-            and finding.end <= other.end
-            and (other.start, other.end) != (finding.start, finding.end)
-            for other in findings
-        )
-        if not inner:
-            yield finding
+    reach: dict[tuple[Code, str], tuple[int, int]] = {}
+    inner: set[Finding] = set()
+    for finding in sorted(findings, key=lambda each: (each.start, -each.end)):
+        begin, end = reach.get((finding.code, finding.field), (0, 0))
+        if finding.start < finding.end <= end and (finding.start, finding.end) != (begin, end):
+            inner.add(finding)
+        elif finding.end > end:
+            reach[finding.code, finding.field] = (finding.start, finding.end)
+    return (finding for finding in findings if finding not in inner)
 
 
 def _with_waiver(case: Case, finding: Finding) -> Finding:

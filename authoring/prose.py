@@ -10,7 +10,7 @@ from typing import Final
 _FENCE: Final = re.compile(
     r"^[ \t]*(?P<mark>```+|~~~+)[^\n]*\n.*?(?:^[ \t]*(?P=mark)[ \t]*$|\Z)", re.MULTILINE | re.DOTALL
 )
-_SPAN: Final = re.compile(r"(?P<mark>`+)(?!`)(?:[^\n]|\n(?!\s*\n))+?(?<!`)(?P=mark)(?!`)")
+_SPAN: Final = re.compile(r"(?<!`)(?P<mark>`+)(?!`)(?:[^\n]|\n(?!\s*\n))+?(?<!`)(?P=mark)(?!`)")
 _INDENTED: Final = re.compile(r"(?:(?<=\n\n)|\A)(?:(?: {4}|\t)[^\n]*(?:\n|\Z)|[ \t]*\n(?=(?: {4}|\t)))+")
 _PROMPT: Final = re.compile(r"^[ \t]*(?:>>>|\.\.\.|\$)[ \t][^\n]*$", re.MULTILINE)
 _TRACE: Final = re.compile(

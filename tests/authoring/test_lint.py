@@ -281,3 +281,10 @@ def test_any_text_is_linted_and_every_span_is_what_it_says(pieces: list[str]) ->
     task = "".join(pieces)
     for one in lint(as_case(plain_case(task=task)), CHANGE):
         assert one.start == one.end or one.field != "task" or task[one.start : one.end] == one.text
+
+
+@pytest.mark.parametrize("piece", ["`", "`a ", "#1 ", "search.py ", "a/", "\\", "1a2b3c4 ", "_walk_index ", "```\n"])
+def test_a_long_text_of_one_thing_is_linted_too(piece: str) -> None:
+    # What grows with the square of a text would never end here.
+    findings = lint(as_case(plain_case(task=piece * 20_000 + "end\n")), CHANGE)
+    assert len(findings) <= 20_001
