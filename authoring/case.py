@@ -105,10 +105,18 @@ class Issue(Record):
 
 
 class TextFrom(Record):
-    """A text that the task was drafted from, and the sentences that it gave, as they were before any edit."""
+    """A text that the task was drafted from, and the sentences that it gave, as they were before any edit.
+
+    The first releases kept only how many those were.
+    """
 
     source: Line
-    sentences: tuple[Line, ...]
+    sentences: tuple[Line, ...] | Count
+
+    @property
+    def taken(self) -> tuple[str, ...]:
+        """The sentences, or one that says how many there were where that is all that was kept."""
+        return (f"({self.sentences} sentences)",) if isinstance(self.sentences, int) else self.sentences
 
 
 class Source(Record):

@@ -77,6 +77,7 @@ class CutReport:
     """What ``cut`` did. ``path`` is None when nothing was written: unready drafts, or entries as they were before.
 
     ``left_out`` are the unready drafts, ``nothing_new`` says that the entries equal those of the last version.
+    ``rejections`` is the file beside a written version that lists what was refused.
     """
 
     path: Path | None
@@ -87,6 +88,7 @@ class CutReport:
     comparison: Comparison
     left_out: tuple[Unready, ...] = ()
     nothing_new: bool = False
+    rejections: Path | None = None
 
 
 def cut(
@@ -132,6 +134,7 @@ def cut(
         limits=tuple(document["limits"]),
         comparison=prepared.comparison,
         left_out=unready,
+        rejections=path.with_name(document["rejections"]["file"]),
     )
 
 

@@ -80,12 +80,18 @@ class _Shape:
             yield from _scalar(value, schema, place)
 
     def _any(self, value: object, choices: list[Mapping[str, Any]], place: Place) -> Iterator[Fault]:
-        if value is None and {"type": "null"} in choices:
-            return
-        rest = [choice for choice in choices if choice != {"type": "null"}]
-        if len(rest) != 1:
+        """Hold a value against the one choice of its type; our schemas have no two choices of one type."""
+        resolved = [self.definitions[one["$ref"].removeprefix("#/$defs/")] if "$ref" in one else one for one in choices]
+        by_type = {choice.get("type", ""): choice for choice in resolved}
+        if len(by_type) != len(choices) or "" in by_type:
             raise ValueError("the schema has a choice that this reader does not know")
-        yield from self.faults(value, rest[0], place)
+        found = _NAMES.get(type(value), type(value).__name__)
+        real = [name for name in by_type if name != "null"]
+        if found in by_type or len(real) == 1:
+            # Of one real choice the fault is the same as if null were not allowed.
+            yield from self.faults(value, by_type.get(found, by_type[real[0]]), place)
+        else:
+            yield Fault(place=place, message=f"is {found}, not {' or '.join(real)}")
 
     def _object(self, value: dict[str, Any], schema: Mapping[str, Any], place: Place) -> Iterator[Fault]:
         properties = schema["properties"]

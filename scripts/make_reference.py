@@ -192,8 +192,10 @@ def _described(annotation: Any) -> tuple[type[BaseModel] | None, str]:
     if origin is Annotated:
         return _described(inside[0])
     if origin in {Union, UnionType}:
-        model, words = _described(next(one for one in inside if one is not type(None)))
-        return model, words if model else f"{words} or null"
+        described = [_described(one) for one in inside if one is not type(None)]
+        model = next((found for found, _ in described if found), None)
+        words = " or ".join(told for _, told in described)
+        return model, f"{words} or null" if type(None) in inside and not model else words
     if origin is tuple:
         model, words = _described(inside[0])
         return model, "a list. " if model else f"a list: {words} each"

@@ -44,7 +44,7 @@ def _text_from(case: Case) -> str:
     if not case.source.text_from:
         return ""
     rows = [
-        f"<h3>From {shown(row.source)}</h3><ul>{''.join(f'<li>{shown(each)}</li>' for each in row.sentences)}</ul>"
+        f"<h3>From {shown(row.source)}</h3><ul>{''.join(f'<li>{shown(each)}</li>' for each in row.taken)}</ul>"
         for row in case.source.text_from
     ]
     return f"<details><summary>Where the text comes from, as it was drafted</summary>{''.join(rows)}</details>"

@@ -58,7 +58,7 @@ def _complain(line: str) -> None:
 def _failed(error: Exception, arguments: Sequence[str]) -> int:
     """Say in one line (a document: one for each fault) what went wrong, and return the exit code of it."""
     if isinstance(error, typer.TyperException):
-        what = one_line(error.format_message()).rstrip(".")
+        what = one_line(error.format_message()).replace(": Value error, ", ": ").rstrip(".")
         command = command_named(arguments)
         name = f"casewright {command}" if command else "casewright"
         _complain(f"{what}; `{name} --help` shows what is possible")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from casewright.cli.output import one_line, shown, styled, table
+from casewright.cli.output import fitted, one_line, shown, styled, table
 from miner.funnel import Funnel
 from miner.judgement import Judgement, Reached, Standing
 from miner.reasons import EXPLANATIONS, Reason
@@ -59,7 +59,7 @@ def judgement_row(judgement: Judgement, *, with_detail: bool = False) -> str:
         said = f"{judgement.case or ''} ({_tests(judgement)})"
     else:
         said = "" if judgement.reason in (None, Reason.INFRASTRUCTURE) else judgement.reason.value
-    lines = [f"{outcome}  {judgement.head[:SHORT_ID]}  {said:24}  {one_line(judgement.subject)}"]
+    lines = [fitted(f"{outcome}  {judgement.head[:SHORT_ID]}  {said:24}  ", one_line(judgement.subject))]
     if with_detail or judgement.standing is Standing.INFRASTRUCTURE:
         lines += [" " * 16 + shown(line) for line in judgement.detail.splitlines()]
     return "\n".join(lines)

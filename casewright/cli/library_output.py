@@ -65,6 +65,8 @@ def cut_text(report: CutReport, workspace: Workspace) -> str:
     if report.path is not None:
         lines.append(styled(f"released {workspace.shown(report.path)}, version {report.version}", "good"))
         lines += [f"  entries {report.entries_digest}", *comparison_text(report.comparison).splitlines()]
+        if report.rejections is not None:
+            lines.append(f"what was refused, and why, stands in {workspace.shown(report.rejections)}")
         lines += holdings({"counts": report.counts, "limits": report.limits}).splitlines()
     elif report.nothing_new:
         lines.append(f"nothing to release: the entries are those of version {report.version}")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import sys
 import textwrap
@@ -18,6 +19,7 @@ from typing import Final, TextIO
 
 COLOURS: Final[Mapping[str, str]] = {"good": "32", "bad": "31", "quiet": "2", "strong": "1"}
 GAP: Final = "  "
+_COLOUR: Final = re.compile("\x1b\\[[0-9]+m")
 _LINE: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 _INDENTED: Final = json.JSONEncoder(ensure_ascii=False, indent=2)
 
@@ -118,6 +120,17 @@ def table(rows: Sequence[Sequence[str]], headings: Sequence[str] = (), *, right:
             lines.append(styled(line, "strong") if headings and place == 0 else line)
             cells = [" " * width for width in widths]
     return "\n".join(lines)
+
+
+def fitted(beginning: str, text: str) -> str:
+    """Return a line whose end, ``text``, is cut to the screen on a terminal; in a pipe it stays whole."""
+    room = shutil.get_terminal_size().columns - _width(_COLOUR.sub("", beginning)) if sys.stdout.isatty() else 0
+    if room < 20 or _width(text) <= room:
+        return beginning + text
+    kept = text
+    while _width(kept) >= room:
+        kept = kept[:-1]
+    return f"{beginning}{kept.rstrip()}…"
 
 
 def styled(text: str, style: str, stream: TextIO | None = None) -> str:

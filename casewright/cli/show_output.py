@@ -122,7 +122,7 @@ def _findings(view: CaseView, width: int) -> Iterator[str]:
 def _text_from(case: Case, width: int) -> Iterator[str]:
     for row in case.source.text_from:
         yield f"  {one_line(row.source)}"
-        for sentence in row.sentences:
+        for sentence in row.taken:
             yield from _hanging("    - ", one_line(sentence), width)
 
 

@@ -50,10 +50,8 @@ def try_to_reach_out(sandbox: Sandbox) -> Probe:
 
     Raises ``SandboxUnavailableError`` when it can't be told whether the network is denied.
     """
-    with socket.create_server(("127.0.0.1", 0)) as listener:
+    with _listener() as listener:
         port = listener.getsockname()[1]
-        with socket.create_connection(("127.0.0.1", port), timeout=3):
-            listener.accept()[0].close()
         outcome = sandbox.run(
             SandboxRequest(
                 argv=(
@@ -79,6 +77,20 @@ def try_to_reach_out(sandbox: Sandbox) -> Probe:
             "run `casewright doctor`",
         )
     return read_attempts(sandbox.name, json.loads(lines[-1]))
+
+
+def _listener() -> socket.socket:
+    """Listen on the host's loopback, and see that it can be reached there: else the control would control nothing."""
+    try:
+        listener = socket.create_server(("127.0.0.1", 0))
+        with socket.create_connection(("127.0.0.1", listener.getsockname()[1]), timeout=3):
+            listener.accept()[0].close()
+    except OSError as error:
+        raise SandboxUnavailableError(
+            f"the host's own loopback can't be reached ({error.strerror or error}), so nothing shows that it is denied",
+            "bring the loopback up (ip link set lo up)",
+        ) from error
+    return listener
 
 
 def read_attempts(name: str, attempts: dict[str, str | None]) -> Probe:
