@@ -167,7 +167,7 @@ def compose(
 
 def _source(facts: ChangeFacts, naming: Naming, text: TaskText, told: ForgeTexts) -> Source:
     return Source(
-        commit_url=commit_url(naming.repository_url, facts.head),
+        commit_url=commit_url(naming.repository_url, facts.head) or _beside(told.pull, facts.head),
         authored=moment(facts.authored),
         committed=moment(facts.committed),
         licence=naming.licence,
@@ -196,6 +196,12 @@ def _issue(issue: IssueFacts) -> Issue:
         labels=tuple(_one_line(label) for label in issue.labels),
         created=moment(issue.created_at),
     )
+
+
+def _beside(pull: PullFacts | None, commit: str) -> str | None:
+    """Return the page of a commit by that of its pull request: on every GitHub they lie side by side."""
+    repository, infix, _ = pull.url.rpartition("/pull/") if pull is not None else ("", "", "")
+    return f"{repository}/commit/{commit}" if infix else None
 
 
 def _one_line(text: str) -> str:

@@ -111,6 +111,7 @@ class TestAddCase:
 
         case = load_draft(workspace, "box-pr2").case
         assert case.repository_url == forge.clone_url("o/box")
+        assert case.source.commit_url == f"{forge.origin}/o/box/commit/{case.grading_commit}"
         assert "It should be 6." in case.task
         assert "Replaces" not in case.task
         assert case.source.pull_request is not None
