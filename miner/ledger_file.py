@@ -96,16 +96,20 @@ def is_empty(path: Path, connection: sqlite3.Connection) -> bool:
 
 
 def connection_to_read(path: Path) -> sqlite3.Connection:
-    """Open the file so that nothing of ours can write to it, also on a read-only file system."""
+    """Open the file so that no row can be written to it, also on a read-only file system; it leaves no file behind."""
     name = "file:" + quote(bytes(path.absolute()))
-    connection = sqlite3.connect(f"{name}?mode=ro", uri=True, check_same_thread=False, timeout=30)
+    log = path.with_name(path.name + "-wal")
+    # A reader of WAL makes a log and an index beside the file, and only one that may write takes them away when it
+    # closes. Where a log is there already, somebody writes or was killed: it is read and left as it is.
+    mode = "ro" if log.exists() else "rw"
+    connection = sqlite3.connect(f"{name}?mode={mode}", uri=True, check_same_thread=False, timeout=30)
     try:
+        connection.execute("PRAGMA query_only = ON")
         connection.execute("SELECT count(*) FROM sqlite_master")
     except sqlite3.OperationalError:
         connection.close()
-        # A reader of WAL needs to write an index beside the file, which a read-only file system refuses; then nobody
-        # else writes either, and what is in the file is all there is unless a log was left beside it.
-        log = path.with_name(path.name + "-wal")
+        # A read-only file system refuses log and index; then nobody else writes either, and what is in the file is all
+        # there is unless a log was left beside it.
         if log.exists() and log.stat().st_size:
             raise
         return sqlite3.connect(f"{name}?mode=ro&immutable=1", uri=True, check_same_thread=False)

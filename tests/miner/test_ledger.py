@@ -331,6 +331,20 @@ class TestTheFile:
             ledger.refused("r", "c", [refused(number) for number in range(2000)])
         assert known(ledger) == ADMITTED
 
+    def test_reading_leaves_nothing_behind_and_writes_no_row(self, path: Path) -> None:
+        with Ledger.open(path, tool="t") as ledger:
+            keep(ledger, ADMITTED)
+        before = {entry.name: entry.read_bytes() for entry in path.parent.iterdir()}
+        reader = Ledger.open_to_read(path)
+        assert reader is not None
+        with reader:
+            assert list(reader.latest()) == [ADMITTED]
+            with pytest.raises(WorkspaceError):
+                keep(reader, ADMITTED)
+        with Ledger.open_copy(path, tool="t") as copy:
+            keep(copy, ADMITTED)
+        assert {entry.name: entry.read_bytes() for entry in path.parent.iterdir()} == before
+
     def test_what_was_kept_survives_a_kill(self, path: Path) -> None:
         program = textwrap.dedent(
             """
