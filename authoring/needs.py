@@ -12,6 +12,7 @@ from authoring.change_words import Need, NeedKind
 from authoring.names import SourceNames
 
 _OPTION: Final = re.compile(r"(?<![\w-])--[a-z][a-z0-9]*(?:-[a-z0-9]+)*(?![\w-])")
+_VALUE: Final = re.compile(r"[^\W\d_][\w.:-]{2,}\w")
 _WORD: Final = re.compile(r"[^\W\d_]{2,}")
 _TELLING_NUMBER: Final = re.compile(r"0[xob][0-9a-f_]{2,}|[0-9_]{3,}|[0-9]+\.[0-9]+", re.IGNORECASE)
 _FEWEST_LETTERS: Final = 2
@@ -58,7 +59,7 @@ def _of_one(
     for module in new_modules:
         if any(re.search(rf"(?:^|[./:]){re.escape(module)}(?:$|\.[cm]?[jt]sx?$)", name) for name in names.modules):
             yield NeedKind.MODULE, module
-    for text in _texts(names, fix):
+    for text in (*_texts(names, fix), *_values(names, fix)):
         yield NeedKind.TEXT, text
     for number in sorted(names.numbers & fix.numbers):
         if _TELLING_NUMBER.fullmatch(number) and not _is_round(number):
@@ -94,6 +95,14 @@ def _texts(names: SourceNames, fix: SourceNames) -> Iterator[str]:
                 yield piece
             elif _is_message(expected) and expected in piece:
                 yield expected
+
+
+def _values(names: SourceNames, fix: SourceNames) -> Iterator[str]:
+    """Yield strings of one word that both say, but for names and options, which are told as such."""
+    told = names.used | names.imported | names.keywords | names.modules
+    for value in sorted(set(names.texts) & set(fix.texts) - told):
+        if _VALUE.fullmatch(value) and not _OPTION.fullmatch(value):
+            yield value
 
 
 def _trimmed(text: str) -> str:

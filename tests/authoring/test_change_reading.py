@@ -175,6 +175,16 @@ def test_options_of_a_command_line_are_needed(tmp_path: Path) -> None:
     assert needs(read(tmp_path / "r", BASE, head, "tests/test_core.py")) == {("option", "--by-colour")}
 
 
+def test_a_value_of_one_word_is_needed_where_both_say_it_and_the_base_does_not(tmp_path: Path) -> None:
+    head: Files = {
+        "src/shelf/core.py": "import os\n\nMARK = os.environ.get('SHELF_RUN') or 'paper-back' or 'find'\n",
+        "tests/test_core.py": "def test_it():\n    assert run() in ('SHELF_RUN', 'paper-back', 'find', 'other')\n",
+    }
+    assert needs(read(tmp_path / "r", BASE, head, "tests/test_core.py")) == {
+        ("text", "SHELF_RUN"), ("text", "paper-back"),
+    }  # fmt: skip
+
+
 def test_a_language_without_a_grammar_is_told(tmp_path: Path) -> None:
     head: Files = {
         "src/find.c": "/* comment_word (a) [b] */\nint found = walk_shelf(name, 3) + open_shelf(name);\n",
