@@ -20,6 +20,31 @@ class Runtime:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Why:
+    """One choice of a plan, for people: what it is about, what was chosen, by which evidence, what was passed over.
+
+    ``about`` is a word (``interpreter``, ``runner``, ``dependencies``); ``because`` names the evidence and reads on
+    after ``chosen`` and a comma; each of ``passed_over`` names something else that was there and why it was not taken.
+    """
+
+    about: str
+    chosen: str
+    because: str
+    passed_over: tuple[str, ...] = ()
+
+    @property
+    def sentence(self) -> str:
+        """The choice in one line."""
+        return f"{self.chosen}, {self.because}" if self.because else self.chosen
+
+
+def why_of(about: str, sentence: str, passed_over: tuple[str, ...] = ()) -> Why:
+    """Return the record of a sentence whose first comma parts what was chosen from its evidence."""
+    chosen, _, because = sentence.partition(", ")
+    return Why(about=about, chosen=chosen, because=because, passed_over=passed_over)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Recipe:
     """All that decides an environment, found by rules from the head's tree before anything runs.
 
@@ -27,7 +52,8 @@ class Recipe:
     metadata reads, options. They, the runtime and the rules' version are the era. ``date`` (seconds since the epoch,
     UTC) pins what the index may offer; it is no part of the era, but the key of the stored environment holds it.
     ``settings`` is for the language module alone: plain strings that its ``build`` and ``check`` read.
-    ``why`` tells people how each choice was made.
+    ``why`` tells people how each choice was made, in a line each; ``reasons`` holds the same with its evidence apart.
+    Neither is part of the era: a better sentence makes no other environment.
     """
 
     language: str
@@ -38,6 +64,7 @@ class Recipe:
     inputs: tuple[tuple[str, str], ...] = ()
     settings: tuple[tuple[str, str], ...] = ()
     why: tuple[str, ...] = ()
+    reasons: tuple[Why, ...] = ()
 
     def era(self) -> str:
         """Return the era: 64 hex digits over runtime, inputs, runner, directory and the rules' version."""

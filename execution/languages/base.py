@@ -27,10 +27,22 @@ class TreeReader(Protocol):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Refusal:
-    """Why no environment, or no check, can be had: a code of ``miner.reasons`` and one sentence with the evidence."""
+    """Why no environment, or no check, can be had: a code of ``miner.reasons`` and one sentence with the evidence.
+
+    The rest is for whoever wants to mend it, empty where nothing is known: the ``step`` that failed, the ``package``
+    that it was about (a distribution, or one of the system), the telling ``lines`` of its log, what was ``tried``
+    before it, a ``remedy`` in one sentence, and ``settings``: keys and values for the repository's section of
+    ``casewright.yaml`` that would go round it (``("python", "3.9")``).
+    """
 
     code: str
     detail: str
+    step: str = ""
+    package: str = ""
+    lines: tuple[str, ...] = ()
+    tried: tuple[str, ...] = ()
+    remedy: str = ""
+    settings: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -25,6 +25,13 @@ from execution.languages.base import Builder, Check, PlanRequest, Refusal, TreeR
 from execution.languages.python_interpreters import Wishes
 from execution.languages.python_poetry import specifier
 from execution.languages.python_project import Project, read_project, read_pytest_configuration, read_text, texts
+from execution.languages.python_reasons import (
+    addition_reason,
+    check_reasons,
+    dependency_reasons,
+    interpreter_reason,
+    project_reason,
+)
 from execution.languages.python_requirements import choose_sources, collect_needs, distribution_names
 from execution.languages.python_runner import (
     PYTEST,
@@ -38,7 +45,7 @@ from execution.languages.python_scripts import read_setup_script
 from execution.languages.python_sources import Source, sources
 from execution.languages.python_version import version_variables
 from execution.observation import ReportReading
-from execution.recipe import Environment, Recipe, Runtime
+from execution.recipe import Environment, Recipe, Runtime, why_of
 from execution.reports import pytest_events, unittest_events
 from execution.sandbox import ENVIRONMENT_DIR, RUNTIME_DIR, TOOLS_DIR, Mount, SandboxOutcome
 
@@ -64,13 +71,13 @@ def plan(request: PlanRequest) -> Recipe | Refusal:
     """Choose interpreter, runner and dependencies for the head's tree, and say why in each case."""
     tree, overrides = request.head, request.overrides
     project = read_project(tree, request.graded)
-    chosen_runtime = python_interpreters.choose(
-        python_interpreters.installed(), _wishes(tree, project, overrides.get("python", "")), request.date
-    )
+    wishes = _wishes(tree, project, overrides.get("python", ""))
+    chosen_runtime = python_interpreters.choose(python_interpreters.installed(), wishes, request.date)
     if isinstance(chosen_runtime, Refusal):
         return chosen_runtime
     runtime, runtime_why = chosen_runtime
-    places, places_why = choose_sources(sources(tree, project))
+    found = sources(tree, project)
+    places, places_why = choose_sources(found)
     wanted = _names(places)
     runner, runner_why = choose_runner(tree, request.graded, wanted, overrides.get("runner", ""))
     configuration = read_pytest_configuration(tree, request.graded)
@@ -82,6 +89,14 @@ def plan(request: PlanRequest) -> Recipe | Refusal:
         options, notes = check_options(configuration, wanted | distribution_names(added))
     needs = collect_needs(tree, project, places, added)
     variables = version_variables(project, distribution_names(needs.build), request.version) if needs.install else {}
+    reasons = (
+        interpreter_reason(python_interpreters.installed(), wishes, request.date, runtime, runtime_why),
+        why_of("runner", runner_why),
+        *dependency_reasons(found, places, places_why, needs, request.date),
+        *addition_reason(added, configuration),
+        *project_reason(project, needs, variables, request.version),
+        *check_reasons(notes),
+    )
     return Recipe(
         language=name,
         runtime=runtime,
@@ -95,7 +110,8 @@ def plan(request: PlanRequest) -> Recipe | Refusal:
             ("options", json.dumps(options)),
             ("variables", json.dumps(dict(variables))),
         ),
-        why=(runtime_why, runner_why, places_why, *_additions(added), *_lock(needs.lock, needs.constraints)),
+        why=tuple(reason.sentence for reason in reasons),
+        reasons=reasons,
     )
 
 
@@ -133,16 +149,6 @@ def _poetry_python(project: Project) -> str:
 
 def _names(places: tuple[Source, ...]) -> frozenset[str]:
     return distribution_names(line for source in places for line in source.lines)
-
-
-def _additions(added: tuple[str, ...]) -> tuple[str, ...]:
-    return (f"added since nothing else names them: {', '.join(added)}",) if added else ()
-
-
-def _lock(lock: str, constraints: tuple[str, ...]) -> tuple[str, ...]:
-    if lock:
-        return (f"versions from {lock}",)
-    return (f"{len(constraints)} versions from the project's lock file",) if constraints else ()
 
 
 def build(recipe: Recipe, builder: Builder) -> Environment | Refusal:

@@ -141,10 +141,7 @@ def choose(available: Iterable[Runtime], wishes: Wishes, date: int) -> tuple[Run
             if _names(wishes.asked, runtime.version):
                 return runtime, f"Python {runtime.version}, as asked"
         return _unavailable(f"Python {wishes.asked} was asked for", runtimes)
-    try:
-        bound = SpecifierSet(wishes.requires)
-    except InvalidSpecifier:
-        bound = SpecifierSet()
+    bound = _bound(wishes)
     allowed = [runtime for runtime in runtimes if bound.contains(runtime.version, prereleases=True)]
     if not allowed:
         return _unavailable(f"`requires-python` is {wishes.requires!r}", runtimes)
@@ -154,11 +151,58 @@ def choose(available: Iterable[Runtime], wishes: Wishes, date: int) -> tuple[Run
                 return runtime, f"Python {runtime.version}, since .python-version names {pin}"
     classified = [runtime for runtime in allowed if _minor(runtime) in wishes.classified]
     settled = [runtime for runtime in classified or allowed if _age(runtime, date) >= SETTLED_AFTER]
+    within = _evidence(wishes, named=bool(classified))
     if not settled:
         oldest = min(classified or allowed, key=lambda runtime: (_minor(runtime), -_micro(runtime)))
-        return oldest, f"Python {oldest.version}, the oldest one here that the tree allows"
+        return oldest, f"Python {oldest.version}, the oldest one here{within}; none had settled by {_day(date)}"
     best = max(settled, key=lambda runtime: (_micro(runtime) > 0, Version(runtime.version)))
-    return best, f"Python {best.version}, the newest here that the tree allows and that had settled at the date"
+    return best, f"Python {best.version}, the newest here{within} that had settled by {_day(date)}"
+
+
+def passed_over(available: Iterable[Runtime], wishes: Wishes, date: int, chosen: Runtime) -> tuple[str, ...]:
+    """Return one line for each minor version here that is newer than the chosen one: why it was not taken. Pure."""
+    bound = _bound(wishes)
+    told: dict[tuple[int, int], str] = {}
+    runtimes = sorted(available, key=lambda runtime: Version(runtime.version), reverse=True)
+    named = any(_minor(runtime) in wishes.classified and bound.contains(runtime.version) for runtime in runtimes)
+    for runtime in runtimes:
+        minor = _minor(runtime)
+        if minor <= _minor(chosen) or minor in told:
+            continue
+        released = FIRST_RELEASES.get(minor)
+        if not bound.contains(runtime.version, prereleases=True):
+            why = f"requires-python is {wishes.requires}"
+        elif named and minor not in wishes.classified:
+            why = "no classifier names it"
+        elif released is None or _age(runtime, date) < SETTLED_AFTER:
+            since = f"out since {released:%Y-%m-%d}" if released else "newer than the table of releases"
+            why = f"{since}, not settled by {_day(date)}"
+        elif not _micro(runtime):
+            why = "a first release that has had no fixes"
+        else:
+            why = "something that goes before newness names another"
+        told[minor] = f"Python {runtime.version}: {why}"
+    return tuple(told.values())
+
+
+def _bound(wishes: Wishes) -> SpecifierSet:
+    try:
+        return SpecifierSet(wishes.requires)
+    except InvalidSpecifier:
+        return SpecifierSet()
+
+
+def _evidence(wishes: Wishes, *, named: bool) -> str:
+    """Return what the tree bounds the choice by, to be read after "here"."""
+    parts = [f"requires-python {wishes.requires}"] if wishes.requires else []
+    if named:
+        minors = sorted(wishes.classified)
+        parts.append("the classifiers' " + ", ".join(f"{major}.{minor}" for major, minor in minors))
+    return f" within {' and '.join(parts)}" if parts else ""
+
+
+def _day(date: int) -> str:
+    return datetime.fromtimestamp(date, tz=UTC).strftime("%Y-%m-%d")
 
 
 def _unavailable(wanted: str, runtimes: list[Runtime]) -> Refusal:

@@ -134,15 +134,22 @@ def is_test_name(path: str, configuration: PytestConfiguration) -> bool:
 
 def demanded_plugins(configuration: PytestConfiguration) -> tuple[str, ...]:
     """Return the requirements that pytest would not start without, or would run the tests differently without."""
-    found = [
-        plugin
-        for word in configuration.addopts
-        for option, plugin in _PLUGIN_OF_OPTION.items()
-        if _is_option(word, option)
-    ]
-    found += [_PLUGIN_OF_KEY[key.lower()] for key in configuration.options if key.lower() in _PLUGIN_OF_KEY]
-    found += configuration.words("required_plugins")
-    return tuple(dict.fromkeys(found))
+    return tuple(plugin_demands(configuration))
+
+
+def plugin_demands(configuration: PytestConfiguration) -> Mapping[str, str]:
+    """Return the same with what demands each: an option of ``addopts``, or a key of the configuration."""
+    found: dict[str, str] = {}
+    for word in configuration.addopts:
+        for option, plugin in _PLUGIN_OF_OPTION.items():
+            if _is_option(word, option):
+                found.setdefault(plugin, f"addopts of {configuration.path} has {word}")
+    for key in configuration.options:
+        if key.lower() in _PLUGIN_OF_KEY:
+            found.setdefault(_PLUGIN_OF_KEY[key.lower()], f"{configuration.path} sets {key}")
+    for plugin in configuration.words("required_plugins"):
+        found.setdefault(plugin, f"required_plugins of {configuration.path}")
+    return found
 
 
 def _is_option(word: str, option: str) -> bool:
