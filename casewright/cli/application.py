@@ -14,6 +14,7 @@ from casewright.cli.options import TAKE_A_VALUE, new_app
 GROUPS: Final[dict[str, tuple[str, ...]]] = {
     "workspace_commands": ("init", "doctor", "schema", "cache"),
     "mine_commands": ("mine", "add-case", "explain", "funnel"),
+    "environment_commands": ("environment",),
     "draft_commands": ("lint", "verify", "review"),
     "case_commands": ("edit", "show"),
     "library_commands": ("cut", "withdraw", "check", "diff", "cite"),

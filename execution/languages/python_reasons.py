@@ -16,7 +16,7 @@ from execution.languages.python_runner import plugin_demands
 from execution.languages.python_sources import Source
 from execution.recipe import Runtime, Why, why_of
 
-# Only places whose names promise tests or development are worth a word when they are passed over; so many at most.
+# So many places are named that were passed over.
 _MOST_PASSED_OVER = 8
 
 
@@ -49,17 +49,21 @@ def dependency_reasons(
 
 def _places_passed_over(found: tuple[Source, ...], chosen: tuple[Source, ...]) -> tuple[str, ...]:
     filled = [source for source in found if source.lines or source.extras or source.groups]
-    told: dict[str, str] = {}
+    taken = {one.label for one in chosen}
+    speaks = any(names_runner(one) for one in chosen)
+    told: dict[str, list[str]] = {}
     for source in filled:
-        if source in chosen or source.label in {one.label for one in chosen}:
+        if source.label in taken:
             continue
-        if not any(names_runner(one) for one in chosen) or not names_runner(source):
-            told.setdefault(source.label, "it is not named for tests")
-        else:
-            told.setdefault(source.label, "the places taken name the runner already")
-    lines = [f"{label}: {why}" for label, why in told.items()]
-    more = len(lines) - _MOST_PASSED_OVER
-    return (*lines[:_MOST_PASSED_OVER], *((f"{more} more places",) if more > 0 else ()))
+        why = "the runner is named already" if speaks and names_runner(source) else "not named for tests"
+        if source.label not in told.setdefault(why, []):
+            told[why].append(source.label)
+    return tuple(f"{', '.join(_few(labels))}: {why}" for why, labels in told.items())
+
+
+def _few(labels: list[str]) -> list[str]:
+    more = len(labels) - _MOST_PASSED_OVER
+    return [*labels[:_MOST_PASSED_OVER], *([f"{more} more"] if more > 0 else [])]
 
 
 def addition_reason(added: tuple[str, ...], configuration: PytestConfiguration) -> tuple[Why, ...]:

@@ -159,7 +159,11 @@ def collect_needs(tree: TreeReader, project: Project, chosen: tuple[Source, ...]
             needs,
             lock=lock,
             extras=extras,
-            groups=tuple(source.name for source in chosen if source.kind in {"dependency group", "uv group"}) + groups,
+            groups=tuple(
+                dict.fromkeys(
+                    (*(source.name for source in chosen if source.kind in {"dependency group", "uv group"}), *groups)
+                )
+            ),
             lines=_unlocked(chosen, added),
         )
     own, manifest = _own_dependencies(tree, project)
