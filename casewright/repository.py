@@ -224,9 +224,12 @@ class Repository:
         Only our private git folder receives it.
         """
         url = self._reached_as(self.remote_url)
+        # A server that is told which commits a partial clone has takes it to have their files too, and sends changes to
+        # files that are not there: so it is told nothing and sends all.
+        telling = ["-c", "fetch.negotiationAlgorithm=noop"] if self._blobs.partial else []
         outcome = run_network_git(
-            ["--git-dir", str(self.git_dir), "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--", url,
-             f"+{ref}:refs/casewright/fetched"],
+            ["--git-dir", str(self.git_dir), *telling, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--",
+             url, f"+{ref}:refs/casewright/fetched"],
         )  # fmt: skip
         return self.resolve("refs/casewright/fetched") if outcome.code == 0 else None
 

@@ -110,3 +110,19 @@ def test_what_the_url_has_gained_is_there_the_next_time(tmp_path: Path, forge: F
         assert repository.resolve("HEAD") == later
         assert repository.owes_contents()
         assert b"later.py" in repository.diff_patch(first, later, [b"later.py"])
+
+
+def test_a_ref_of_its_own_comes_whole_into_a_clone_without_contents(
+    tmp_path: Path, forge: Forge, built: RepoBuilder
+) -> None:
+    built.switch("topic", at="HEAD~1")
+    # A change to a file that both sides have is sent as the difference to it, unless the server is told nothing.
+    head = built.commit("Look at it", {"big.txt": "never looked at\n" * 999 + "looked at\n"})
+    built.switch("main")
+    forge.refresh("o/box", branches=["main"])
+    forge.pull("o/box", number=7, title="Look", head_sha=head, base_sha=built.git("rev-parse", "main"))
+    with open_source(forge.clone_url("o/box"), tmp_path / "cache") as repository:
+        assert repository.owes_contents()
+        assert repository.known(head) is None
+        assert repository.fetch_ref("refs/pull/7/head") == head
+        assert b"+looked at" in repository.diff_patch(f"{head}~1", head, [b"big.txt"])
