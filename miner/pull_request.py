@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import requests
@@ -193,7 +193,7 @@ class Forge:
             except GithubException as error:
                 failure = _failure(error)
             except requests.RequestException as error:
-                failure = Failure(status=None, headers={}, message=f"{self.host.name}: {_reason(error)}")
+                failure = Failure(status=None, headers={}, message=_reason(error))
             except RuntimeError as error:
                 # How PyGithub says that the answer leads to another host: the token does not go there.
                 raise ForgeError(f"{self.host.name}: {error}", "give the address that it leads to") from error
@@ -206,10 +206,10 @@ class Forge:
             wait = wait_for(failure, attempt, time.time())
             if wait is None:
                 raise self._refusal(failure, what)
-            wait_out(wait, self._waiting)
+            wait_out(replace(wait, why=f"{self.host.name}: {wait.why}"), self._waiting)
 
     def _no_json(self) -> Failure:
-        return Failure(status=None, headers={}, message=f"{self.host.name} did not answer in JSON")
+        return Failure(status=None, headers={}, message="what it sends is no JSON")
 
     def _refusal(self, failure: Failure, what: str) -> ForgeError:
         if failure.status in _GONE or (failure.status == 422 and "no commit found" in failure.message.lower()):
@@ -221,8 +221,9 @@ class Forge:
                 "renew it and run again: what was read so far is kept",
             )
         if failure.status is None or failure.status in BUSY:
+            answer = "does not answer" if failure.status is None else f"answers {failure.status} again and again"
             return _BusyError(
-                f"{self.host.name} does not answer: {failure.message}", "run again later: what was read so far is kept"
+                f"{self.host.name} {answer}: {failure.message}", "run again later: what was read so far is kept"
             )
         return ForgeError(
             f"{self.host.name} refuses {what} ({failure.status}): {failure.message}",

@@ -11,12 +11,14 @@ from typing import Final
 from authoring.candidate import source_texts
 from authoring.case import Mode
 from authoring.desk import Desk, JudgingOptions, commands, judging_digest, open_desk
+from authoring.draft import load_draft
 from authoring.mining import Mining, mine
 from authoring.sources import remember
 from casewright.cli.added_output import Added, added_object, added_text, linted_draft_of
 from casewright.cli.estimate import estimate, estimate_object, estimate_text
 from casewright.cli.explain_output import explanation_object, explanation_text
 from casewright.cli.judgement_output import funnel_text, judgement_object, judgement_row
+from casewright.cli.lint_output import Linted, linted_draft
 from casewright.cli.options import Common
 from casewright.cli.output import noted, printed, printed_json
 from casewright.cli.progress import followed
@@ -141,7 +143,7 @@ def run_add_case(common: Common, request: AddRequest) -> int:
         added = Added(
             judgement=judgement,
             texts=ForgeTexts() if asked is None else asked.texts,
-            draft=linted_draft_of(judgement, session.repository) if judgement.draft else None,
+            draft=linted_draft_of(judgement, session.repository) if judgement.draft else _written(session, judgement),
         )
     if common.json:
         shown = judgement_object(judgement) | added_object(added)
@@ -155,6 +157,13 @@ def run_add_case(common: Common, request: AddRequest) -> int:
             return ExitCode.COULD_NOT
         case Standing.REJECTED | Standing.CANDIDATE:
             return ExitCode.NO
+
+
+def _written(session: _Session, judgement: Judgement) -> Linted | None:
+    """Return the draft that a judgement has led to, with what lint says of it; None where there is none."""
+    if judgement.case is None:
+        return None
+    return linted_draft(session.workspace, load_draft(session.workspace, judgement.case))
 
 
 def _desk_for(session: _Session, change: Change, asked: AskedPull | None, request: AddRequest) -> Desk:

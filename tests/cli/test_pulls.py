@@ -109,6 +109,7 @@ class TestAddCase:
         ]
         assert all(note in ran.err for note in row["notes"])
 
+        assert [finding["code"] for finding in row["findings"]] == ["no-category"]
         case = load_draft(workspace, "box-pr2").case
         assert case.repository_url == forge.clone_url("o/box")
         assert case.source.commit_url == f"{forge.origin}/o/box/commit/{case.grading_commit}"
@@ -216,7 +217,9 @@ class TestAddCase:
         assert add(cli, workspace, "--pr", forge.pull_url("o/box", 2)).code == 0
         path = workspace.cases / "box-pr2.yaml"
         path.write_text(path.read_text().replace("It should be 6.", "Six is right.  # a person"))
-        assert add(cli, workspace, "--pr", f"{forge.host}/o/box/pull/2").code == 0
+        again = add(cli, workspace, "--pr", f"{forge.host}/o/box/pull/2")
+        assert again.code == 0
+        assert "casewright review box-pr2 --by NAME" in again.out
         assert "Six is right.  # a person" in path.read_text()
         assert [entry.name for entry in workspace.cases.glob("*.yaml")] == ["box-pr2.yaml"]
 
@@ -309,7 +312,7 @@ class TestAnswers:
         assert ran.code == 3
         told = [line for line in ran.err.splitlines() if line.startswith("waiting")]
         assert len(told) == 3
-        assert told[0].startswith("waiting 2 min: rate limit:")
+        assert told[0].startswith(f"waiting 2 min: {forge.host}: rate limit:")
 
 
 def mine(cli: CommandLine, workspace: Workspace, forge: Forge, *more: str) -> Ran:
