@@ -56,6 +56,21 @@ def fetch_owed(place: Path, url: str, object_ids: Iterable[str]) -> GitOutcome:
     return _fetch_by_id(_in(place, url), "origin", object_ids)
 
 
+def fetch_named(store: Store, place: Path, url: str, ref: str) -> str | None:
+    """Fetch one ref (``refs/pull/1/head``) of ``url`` into its cached clone; return its commit, None without that ref.
+
+    It is kept under a name that no plain clone asks for. What a clone without contents lacks is not fetched here.
+    """
+    name = f"refs/casewright/{ref.removeprefix('refs/')}"
+    filtered = run_network_git(["--git-dir", str(place), "config", "remote.origin.promisor"]).code == 0
+    with _one_fetch(store.root / "locks" / f"fetch-{place.name}"):
+        options = [*_QUIETLY, *(["--filter=blob:none"] if filtered else [])]
+        if run_network_git([*_in(place, url), "fetch", *options, "origin", f"+{ref}:{name}"]).code != 0:
+            return None
+        found = run_network_git(["--git-dir", str(place), "rev-parse", "--verify", "--quiet", f"{name}^{{commit}}"])
+    return found.out.decode("ascii").strip() or None
+
+
 def fetch_objects(git_dir: Path, url: str, object_ids: Iterable[str]) -> GitOutcome:
     """Fetch objects by id from ``url`` into a git folder that is no clone of it and goes when we do."""
     return _fetch_by_id(["--git-dir", str(git_dir)], url, object_ids)
@@ -82,9 +97,7 @@ def _clone(url: str, folder: Path, *, filtered: bool) -> None:
 
 
 def _refresh(url: str, place: Path, lock: Path, *, filtered: bool) -> str:
-    # Two fetches at once would refuse each other's ref locks.
-    with lock.open("ab") as handle:
-        fcntl.flock(handle, fcntl.LOCK_EX)
+    with _one_fetch(lock):
         options = [*_QUIETLY, "--prune", *(["--filter=blob:none"] if filtered else [])]
         outcome = run_network_git([*_in(place, url), "fetch", *options, "origin", *_MIRRORED])
         if outcome.code != 0:
@@ -94,6 +107,14 @@ def _refresh(url: str, place: Path, lock: Path, *, filtered: bool) -> str:
         if target:
             run_network_git(["--git-dir", str(place), "symbolic-ref", "HEAD", os.fsdecode(target[1])])
     return ""
+
+
+@contextmanager
+def _one_fetch(lock: Path) -> Iterator[None]:
+    """Let one process fetch into a clone: two at once would refuse each other's ref locks."""
+    with lock.open("ab") as handle:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
 
 
 def _in(place: Path, url: str) -> list[str]:

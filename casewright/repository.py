@@ -18,7 +18,7 @@ from typing import Self
 
 from casewright.errors import SourceError, UsageError
 from casewright.git_blobs import Blobs, FetchOwed
-from casewright.git_clones import cached_clone, fetch_objects, fetch_owed
+from casewright.git_clones import cached_clone, fetch_named, fetch_objects, fetch_owed
 from casewright.git_command import Git, GitOutcome, run_network_git
 from casewright.git_log import RawCommit, log_arguments, read_log, read_seconds
 from casewright.git_patches import LineCount, line_counts, patch_of, raw_entries, stable_patch_ids
@@ -66,6 +66,7 @@ class Repository:
         *,
         source: str,
         address: str,
+        clone: Path | None,
         git: Git,
         located: Located,
         scratch: Path,
@@ -85,6 +86,7 @@ class Repository:
         self._scratch = scratch
         self._closing = closing
         self._address = address
+        self._clone = clone
         self._store = store
         self._stand_in: Path | None = None
         self._blobs = Blobs(git, source, public_url(located.promisor) or located.promisor, fetch)
@@ -219,10 +221,12 @@ class Repository:
                 yield record
 
     def fetch_ref(self, ref: str) -> str | None:
-        """Fetch one ref (``refs/pull/1/head``) of the source's url for this session; None when there is none.
+        """Fetch one ref (``refs/pull/1/head``) of the source's url; return its commit, or None when there is none.
 
-        Only our private git folder receives it.
+        A clone of our own keeps it; else only our private git folder receives it, for this session.
         """
+        if self._clone is not None:
+            return fetch_named(self._store, self._clone, self._address, ref)
         url = self._reached_as(self.remote_url)
         # A server that is told which commits a partial clone has takes it to have their files too, and sends changes to
         # files that are not there: so it is told nothing and sends all.
@@ -462,6 +466,7 @@ def open_source(source: str, cache: Path) -> Repository:
         repository = Repository(
             source=shown,
             address=source if place is not None else "",
+            clone=place,
             git=Git(git_dir, EMPTY_TREES[located.object_format]),
             located=located,
             scratch=scratch,

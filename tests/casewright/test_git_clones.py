@@ -125,4 +125,6 @@ def test_a_ref_of_its_own_comes_whole_into_a_clone_without_contents(
         assert repository.owes_contents()
         assert repository.known(head) is None
         assert repository.fetch_ref("refs/pull/7/head") == head
+        assert repository.fetch_ref("refs/pull/8/head") is None
+        assert not repository.reachable_in_plain_clone(head)
         assert b"+looked at" in repository.diff_patch(f"{head}~1", head, [b"big.txt"])
