@@ -5,11 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from execution.languages import generic, javascript, python, rust
+from execution.languages import generic, go, javascript, python, rust
 from execution.languages.base import Language
 
 # A literal, so that both type checkers hold every module against the contract.
-LANGUAGES: Final[Mapping[str, Language]] = {"python": python, "javascript": javascript, "rust": rust, "generic": generic}
+LANGUAGES: Final[Mapping[str, Language]] = {
+    "python": python,
+    "javascript": javascript,
+    "go": go,
+    "rust": rust,
+    "generic": generic,
+}
 
 # The module for commands of the user's own: it takes any file, so it never competes with the others.
 OWN_COMMANDS: Final = "generic"

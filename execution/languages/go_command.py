@@ -134,7 +134,7 @@ def list_modules(recipe: Recipe) -> str:
 
 def setup_commands(recipe: Recipe) -> tuple[str, ...]:
     """Return what a stranger runs in a plain clone, with git and go."""
-    taken = take_files(recipe, f"git show {recipe.setting('head_commit')}:")
+    taken = take_files(recipe, f"git cat-file blob {recipe.setting('head_commit')}:")
     return tuple(command for command in (taken, download(recipe), compile_ahead(recipe)) if command)
 
 
