@@ -26,8 +26,11 @@ AUTHORITIES = (
     *("SSL_CERT_FILE", "SSL_CERT_DIR", "PIP_CERT", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "NODE_EXTRA_CA_CERTS"),
     *("GIT_SSL_CAINFO", "CARGO_HTTP_CAINFO", "NIX_SSL_CERT_FILE", "YARN_HTTPS_CA_FILE_PATH", "npm_config_cafile"),
 )
+GO_PROXY = "GOPROXY"
 PYTHON_INDEX, NODE_INDEX = ("UV_DEFAULT_INDEX", "PIP_INDEX_URL"), ("npm_config_registry", "YARN_NPM_REGISTRY_SERVER")
 AUTHORITIES_DIR = "/opt/casewright/authorities"
+# Words of ordinary output in a list of proxies.
+_PUBLIC_PROXIES = frozenset({"direct", "off"})
 # Shorter values would blank innocent words.
 LEAST_HIDDEN = 6
 # Variables that say nothing of anybody, and whose values are words of ordinary output.
@@ -70,6 +73,8 @@ def network_settings(
     index, registry = python_index(host, place), node_registry(host, place)
     env |= dict.fromkeys(PYTHON_INDEX, index) if index else {}
     env |= dict.fromkeys(NODE_INDEX, registry) if registry else {}
+    proxies = go_proxy(host, place)
+    env |= {GO_PROXY: proxies} if proxies else {}
     env |= {name: host[name] for name in pass_env if name in host}
     return NetworkSettings(env=env, mounts=tuple(mounts))
 
@@ -107,6 +112,20 @@ def node_registry(environ: Mapping[str, str], home: Path) -> str:
         lines = (line.partition("=") for line in _text(path).splitlines())
         found += [value.strip().strip("\"'") for name, _, value in lines if name.strip() == "registry"]
     return next((without_credentials(address) for address in found if address), "")
+
+
+def go_proxy(environ: Mapping[str, str], home: Path) -> str:
+    """Return the module proxies that the user set for Go, without credentials; empty for the public ones.
+
+    A folder of the host (``file://``) does not cross. The separators stay: ``,`` and ``|`` mean different things.
+    """
+    config = Path(environ.get("XDG_CONFIG_HOME") or home / ".config")
+    place = Path(environ.get("GOENV") or config / "go" / "env")
+    lines = (line.partition("=") for line in _text(place).splitlines())
+    found = environ.get(GO_PROXY) or next((value.strip() for name, _, value in lines if name == GO_PROXY), "")
+    parts = re.findall(r"([^,|]+)([,|]?)", found)
+    kept = [without_credentials(address.strip()) + end for address, end in parts if not address.startswith("file:")]
+    return "".join(kept).rstrip(",|")
 
 
 def _uv_index(path: Path) -> str:
@@ -151,6 +170,10 @@ def hidden(env: Mapping[str, str], environ: Mapping[str, str] | None = None) -> 
         of_network = name.lower() in PROXIES[:3] or name in (*PYTHON_INDEX, *NODE_INDEX)
         if of_network:
             found |= set(_address_parts(value))
+        elif name == GO_PROXY:
+            found |= {
+                part for address in re.split(r"[,|]", value) for part in _address_parts(address)
+            } - _PUBLIC_PROXIES
         elif value == host.get(name) and name not in (*AUTHORITIES, *HARMLESS) and not value.startswith("/"):
             found.add(value)
     return tuple(sorted((os.fsencode(value) for value in found if len(value) >= LEAST_HIDDEN), key=len, reverse=True))
