@@ -207,7 +207,8 @@ def _collected_below(folder: str, below: Sequence[str], name: str) -> bool:
             _HELPER_STEM.fullmatch(stem) or stem.endswith(".d") or _RUNNER_CONFIGURATION.fullmatch(name)
         )
     if suffix == "rs":
-        return folder == "tests" and (not below or name == "main.rs")
+        # Cargo compiles ``tests/api.rs`` and ``tests/api/main.rs``; beside the latter lie the modules of one program.
+        return folder == "tests" and len(below) < 2 and (not below or name != "mod.rs")
     return name in {"tests.py", "test.py", "runtests.jl"}
 
 

@@ -228,8 +228,8 @@ def _roots(folder: str, manifest: Mapping[str, Any], tree: TreeReader) -> Iterat
         for name, path in _found(folder, "tests", tree):
             yield _root(("--test", name), path, {})
     library = _table(manifest, "lib")
-    path = library.get("path")
-    yield _root(("--lib",), join(folder, path if isinstance(path, str) else "src/lib.rs"), library)
+    place = library.get("path")
+    yield _root(("--lib",), join(folder, place if isinstance(place, str) else "src/lib.rs"), library)
     for name, path, row in _declared(manifest, "bin", "src/bin"):
         yield _root(("--bin", name), join(folder, path), row)
     own = package.get("name")

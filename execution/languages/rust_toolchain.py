@@ -142,7 +142,8 @@ def _asked(head: TreeReader, folders: tuple[str, ...]) -> Iterator[tuple[str, st
 
 def _oldest_allowed(head: TreeReader, folders: tuple[str, ...]) -> tuple[tuple[int, ...], str]:
     """Return the oldest version that manifests allow, and what says so."""
-    needed, why = _OLDEST, "cargo 1.63 or later"
+    needed: tuple[int, ...] = _OLDEST
+    why = "cargo 1.63 or later"
     for folder in folders:
         tables = read_manifest(head, join(folder, MANIFEST)) or {}
         workspace = tables.get("workspace")
@@ -152,7 +153,7 @@ def _oldest_allowed(head: TreeReader, folders: tuple[str, ...]) -> tuple[tuple[i
             minimum = _numbers(said) if isinstance(said, str) else ()
             if minimum > needed:
                 needed, why = minimum, f"rust-version {said}"
-            at_least = _EDITIONS.get(edition, ()) if isinstance(edition, str) else ()
+            at_least = _EDITIONS.get(edition, needed) if isinstance(edition, str) else needed
             if at_least > needed:
                 needed, why = at_least, f"edition {edition}"
     return needed, why
