@@ -24,6 +24,7 @@ from casewright.store import CLONES, Store
 _MIRRORED: Final = ("+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*")
 _QUIETLY: Final = ("--quiet", "--no-tags", "--no-write-fetch-head")
 _UNFILTERED: Final = b"filtering not recognized by server"
+_NO_SUCH_REF: Final = b"couldn't find remote ref"
 _NO_FILTER: Final = ("remote.origin.promisor", "remote.origin.partialclonefilter", "extensions.partialclone")
 
 
@@ -60,15 +61,29 @@ def fetch_named(store: Store, place: Path, url: str, ref: str) -> str | None:
     """Fetch one ref (``refs/pull/1/head``) of ``url`` into its cached clone; return its commit, None without that ref.
 
     It is kept under a name that no plain clone asks for. What a clone without contents lacks is not fetched here.
+    Raises ``InfrastructureError`` when the url can't be asked.
     """
     name = f"refs/casewright/{ref.removeprefix('refs/')}"
     filtered = run_network_git(["--git-dir", str(place), "config", "remote.origin.promisor"]).code == 0
     with _one_fetch(store.root / "locks" / f"fetch-{place.name}"):
         options = [*_QUIETLY, *(["--filter=blob:none"] if filtered else [])]
-        if run_network_git([*_in(place, url), "fetch", *options, "origin", f"+{ref}:{name}"]).code != 0:
+        if not fetched_ref(
+            run_network_git([*_in(place, url), "fetch", *options, "origin", f"+{ref}:{name}"]), url, ref
+        ):
             return None
         found = run_network_git(["--git-dir", str(place), "rev-parse", "--verify", "--quiet", f"{name}^{{commit}}"])
     return found.out.decode("ascii").strip() or None
+
+
+def fetched_ref(outcome: GitOutcome, url: str, ref: str) -> bool:
+    """Say whether the fetch of a ref brought it or there is none; raise ``InfrastructureError`` for any other end."""
+    if outcome.code == 0:
+        return True
+    if _NO_SUCH_REF in outcome.err:
+        return False
+    raise InfrastructureError(
+        f"{ref} of {public_url(url) or url} can't be fetched: {outcome.complaint}", "run again when it can be reached"
+    )
 
 
 def fetch_objects(git_dir: Path, url: str, object_ids: Iterable[str]) -> GitOutcome:

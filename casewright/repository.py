@@ -18,7 +18,7 @@ from typing import Self
 
 from casewright.errors import SourceError, UsageError
 from casewright.git_blobs import Blobs, FetchOwed
-from casewright.git_clones import cached_clone, fetch_named, fetch_objects, fetch_owed
+from casewright.git_clones import cached_clone, fetch_named, fetch_objects, fetch_owed, fetched_ref
 from casewright.git_command import Git, GitOutcome, run_network_git
 from casewright.git_log import RawCommit, log_arguments, read_log, read_seconds
 from casewright.git_patches import LineCount, line_counts, patch_of, raw_entries, stable_patch_ids
@@ -223,11 +223,14 @@ class Repository:
     def fetch_ref(self, ref: str) -> str | None:
         """Fetch one ref (``refs/pull/1/head``) of the source's url; return its commit, or None when there is none.
 
-        A clone of our own keeps it; else only our private git folder receives it, for this session.
+        A clone of our own keeps it; else only our private git folder receives it, for this session. Raises
+        ``InfrastructureError`` when the url can't be asked.
         """
         if self._clone is not None:
             return fetch_named(self._store, self._clone, self._address, ref)
         url = self._reached_as(self.remote_url)
+        if not url:
+            return None
         # A server that is told which commits a partial clone has takes it to have their files too, and sends changes to
         # files that are not there: so it is told nothing and sends all.
         telling = ["-c", "fetch.negotiationAlgorithm=noop"] if self._blobs.partial else []
@@ -235,7 +238,7 @@ class Repository:
             ["--git-dir", str(self.git_dir), *telling, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--",
              url, f"+{ref}:refs/casewright/fetched"],
         )  # fmt: skip
-        return self.resolve("refs/casewright/fetched") if outcome.code == 0 else None
+        return self.resolve("refs/casewright/fetched") if fetched_ref(outcome, url, ref) else None
 
     def refresh(self, url: str) -> str:
         """Bring the branches and tags of ``url`` as they are now into our private git folder, for this session.

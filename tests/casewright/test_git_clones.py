@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from casewright.errors import InfrastructureError
 from casewright.repository import open_source
 from tests.support.forge import Forge
 from tests.support.repos import RepoBuilder, git
@@ -128,3 +129,11 @@ def test_a_ref_of_its_own_comes_whole_into_a_clone_without_contents(
         assert repository.fetch_ref("refs/pull/8/head") is None
         assert not repository.reachable_in_plain_clone(head)
         assert b"+looked at" in repository.diff_patch(f"{head}~1", head, [b"big.txt"])
+
+
+def test_a_ref_that_can_not_be_asked_for_is_no_missing_ref(tmp_path: Path, forge: Forge) -> None:
+    with open_source(forge.clone_url("o/box"), tmp_path / "cache") as repository:
+        forge.stop()
+        with pytest.raises(InfrastructureError, match=r"refs/pull/7/head of .* can't be fetched"):
+            repository.fetch_ref("refs/pull/7/head")
+        forge.start()
