@@ -248,9 +248,11 @@ class TestAddCase:
         facts = dict(line.split("=") for line in (odd / "facts.env").read_text().split())
         with Forge(tmp_path / "ways") as forge:
             forge.repository("o", "repo", odd / "repo")
-            forge.load_prs_json("o/repo", odd / "prs.json")
-            ran = add(cli, workspace, "--pr", forge.pull_url("o/repo", number), "--format", "json")
+            forge.load_prs_json("o/repo", odd / "prs.json", fork="deleted" if number % 2 else "somebody/repo")
+            before = snapshot(workspace.root)
+            ran = add(cli, workspace, "--pr", forge.pull_url("o/repo", number), "--dry-run", "--format", "json")
         assert ran.code == 0, ran.err
+        assert snapshot(workspace.root) == before
         row = ran.json
         assert (row["base"], row["head"]) == (facts[f"PR{number}_BASE"], facts[f"PR{number}_HEAD"])
         assert row["graded_files"] == [f"tests/test_m{number}.py"]
