@@ -22,6 +22,7 @@ from execution.languages import (
     python_steps,
 )
 from execution.languages.base import Builder, Check, PlanRequest, Refusal, TreeReader
+from execution.languages.python_hints import hint_sources, minors_of_ci
 from execution.languages.python_interpreters import Wishes
 from execution.languages.python_poetry import specifier
 from execution.languages.python_project import Project, read_project, read_pytest_configuration, read_text, texts
@@ -32,7 +33,7 @@ from execution.languages.python_reasons import (
     interpreter_reason,
     project_reason,
 )
-from execution.languages.python_requirements import choose_sources, collect_needs, distribution_names
+from execution.languages.python_requirements import choose_sources, collect_needs, distribution_names, serves
 from execution.languages.python_runner import (
     PYTEST,
     check_options,
@@ -78,6 +79,9 @@ def plan(request: PlanRequest) -> Recipe | Refusal:
     runtime, runtime_why = chosen_runtime
     found = sources(tree, project)
     places, places_why = choose_sources(found)
+    if not serves(places):
+        hints = hint_sources(tree, project)
+        found, (places, places_why) = (*found, *hints), choose_sources(found, hints)
     wanted = _names(places)
     runner, runner_why = choose_runner(tree, request.graded, wanted, overrides.get("runner", ""))
     configuration = read_pytest_configuration(tree, request.graded)
@@ -137,6 +141,7 @@ def _wishes(tree: TreeReader, project: Project, asked: str) -> Wishes:
         classified=frozenset(
             (int(match[1]), int(match[2])) for line in classifiers if (match := _CLASSIFIER.match(line))
         ),
+        tested=minors_of_ci(tree),
         pinned=tuple(line.strip() for line in pinned.splitlines() if line.strip() and not line.startswith("#")),
         asked=asked,
     )

@@ -12,8 +12,8 @@ import json
 import os
 import re
 import sys
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -62,12 +62,13 @@ class Wishes:
     """What a tree says of its interpreter.
 
     ``requires`` is ``requires-python`` (empty without one), ``classified`` the minor versions that its classifiers
-    name,
-    ``pinned`` the versions that ``.python-version`` lists (``3.11``, ``3.11.4``), ``asked`` the user's own choice.
+    name, ``tested`` those that CI or tox runs the tests on with the file that says so, ``pinned`` the versions that
+    ``.python-version`` lists (``3.11``, ``3.11.4``), ``asked`` the user's own choice.
     """
 
     requires: str = ""
     classified: frozenset[tuple[int, int]] = frozenset()
+    tested: Mapping[tuple[int, int], str] = field(default_factory=dict)
     pinned: tuple[str, ...] = ()
     asked: str = ""
 
@@ -149,14 +150,28 @@ def choose(available: Iterable[Runtime], wishes: Wishes, date: int) -> tuple[Run
         for runtime in allowed:
             if _names(pin, runtime.version):
                 return runtime, f"Python {runtime.version}, since .python-version names {pin}"
-    classified = [runtime for runtime in allowed if _minor(runtime) in wishes.classified]
-    settled = [runtime for runtime in classified or allowed if _age(runtime, date) >= SETTLED_AFTER]
-    within = _evidence(wishes, named=bool(classified))
+    named, within = _named_by_tree(allowed, wishes)
+    settled = [runtime for runtime in named if _age(runtime, date) >= SETTLED_AFTER]
     if not settled:
-        oldest = min(classified or allowed, key=lambda runtime: (_minor(runtime), -_micro(runtime)))
+        oldest = min(named, key=lambda runtime: (_minor(runtime), -_micro(runtime)))
         return oldest, f"Python {oldest.version}, the oldest one here{within}; none had settled by {_day(date)}"
     best = max(settled, key=lambda runtime: (_micro(runtime) > 0, Version(runtime.version)))
     return best, f"Python {best.version}, the newest here{within} that had settled by {_day(date)}"
+
+
+def _named_by_tree(allowed: list[Runtime], wishes: Wishes) -> tuple[list[Runtime], str]:
+    """Return those that the tree names, and what names them, to be read after "here".
+
+    Classifiers and CI bound the choice where they name something that is here; what both name is best.
+    """
+    named = allowed
+    parts = [f"requires-python {wishes.requires}"] if wishes.requires else []
+    for minors, told in ((wishes.classified, "the classifiers"), (wishes.tested, "what CI tests on")):
+        kept = [runtime for runtime in named if _minor(runtime) in minors]
+        if kept:
+            named = kept
+            parts.append(f"{told} ({_span(minors)})")
+    return named, f" within {', '.join(parts[:-1])}{' and ' if parts[1:] else ''}{parts[-1]}" if parts else ""
 
 
 def passed_over(available: Iterable[Runtime], wishes: Wishes, date: int, chosen: Runtime) -> tuple[str, ...]:
@@ -164,7 +179,8 @@ def passed_over(available: Iterable[Runtime], wishes: Wishes, date: int, chosen:
     bound = _bound(wishes)
     told: dict[tuple[int, int], str] = {}
     runtimes = sorted(available, key=lambda runtime: Version(runtime.version), reverse=True)
-    named = any(_minor(runtime) in wishes.classified and bound.contains(runtime.version) for runtime in runtimes)
+    allowed = [runtime for runtime in runtimes if bound.contains(runtime.version, prereleases=True)]
+    named = {_minor(runtime) for runtime in _named_by_tree(allowed, wishes)[0]}
     for runtime in runtimes:
         minor = _minor(runtime)
         if minor <= _minor(chosen) or minor in told:
@@ -172,8 +188,8 @@ def passed_over(available: Iterable[Runtime], wishes: Wishes, date: int, chosen:
         released = FIRST_RELEASES.get(minor)
         if not bound.contains(runtime.version, prereleases=True):
             why = f"requires-python is {wishes.requires}"
-        elif named and minor not in wishes.classified:
-            why = "no classifier names it"
+        elif minor not in named:
+            why = "CI doesn't test on it" if minor in wishes.classified else "the project doesn't name it"
         elif released is None or _age(runtime, date) < SETTLED_AFTER:
             since = f"out since {released:%Y-%m-%d}" if released else "newer than the table of releases"
             why = f"{since}, not settled by {_day(date)}"
@@ -192,13 +208,16 @@ def _bound(wishes: Wishes) -> SpecifierSet:
         return SpecifierSet()
 
 
-def _evidence(wishes: Wishes, *, named: bool) -> str:
-    """Return what the tree bounds the choice by, to be read after "here"."""
-    parts = [f"requires-python {wishes.requires}"] if wishes.requires else []
-    if named:
-        minors = sorted(wishes.classified)
-        parts.append("the classifiers' " + ", ".join(f"{major}.{minor}" for major, minor in minors))
-    return f" within {' and '.join(parts)}" if parts else ""
+def _span(minors: Iterable[tuple[int, int]]) -> str:
+    """Return minor versions in words; those that follow each other as a span."""
+    spans: list[list[tuple[int, int]]] = []
+    for minor in sorted(minors):
+        if spans and minor == (spans[-1][-1][0], spans[-1][-1][1] + 1):
+            spans[-1].append(minor)
+        else:
+            spans.append([minor])
+    ends = [dict.fromkeys((f"{span[0][0]}.{span[0][1]}", f"{span[-1][0]}.{span[-1][1]}")) for span in spans]
+    return ", ".join(" to ".join(end) for end in ends)
 
 
 def _day(date: int) -> str:

@@ -17,7 +17,7 @@ from execution.languages.python_sources import Source
 from execution.recipe import Runtime, Why, why_of
 
 # So many places are named that were passed over.
-_MOST_PASSED_OVER = 8
+_MOST_PASSED_OVER = 5
 
 
 def interpreter_reason(available: Iterable[Runtime], wishes: Wishes, date: int, chosen: Runtime, sentence: str) -> Why:

@@ -100,12 +100,13 @@ def names_runner(source: Source) -> bool:
     return any(name == "pytest" or name.startswith("pytest-") for name in distribution_names(source.lines))
 
 
-def choose_sources(found: tuple[Source, ...]) -> tuple[tuple[Source, ...], str]:
+def choose_sources(found: tuple[Source, ...], hints: tuple[Source, ...] = ()) -> tuple[tuple[Source, ...], str]:
     """Return the places to install from, and why.
 
     All places that are named for tests serve together, and what tox or nox installs to run them: an extra that the
     tests need beside their own stands there alone. Where none of them names the runner, the first place for development
-    that does is added; it brings linters along and therefore goes last.
+    that does is added; it brings linters along and therefore goes last. The first of ``hints`` (what CI installs before
+    it runs the tests) serves where no manifest names the runner.
     """
     filled = [source for source in found if source.lines or source.extras or source.groups]
     by_tools = [source for source in filled if source.kind.startswith(("tox", "nox")) and _is_for_tests(source)]
@@ -117,6 +118,8 @@ def choose_sources(found: tuple[Source, ...]) -> tuple[tuple[Source, ...], str]:
     for source in (*by_tools[1:], *development):
         if names_runner(source):
             return _chosen([*chosen, source])
+    if hints:
+        return _chosen([*chosen, hints[0]])
     if chosen:
         chosen_all, why = _chosen(chosen)
         return chosen_all, f"{why}, which name no runner"
@@ -125,6 +128,11 @@ def choose_sources(found: tuple[Source, ...]) -> tuple[tuple[Source, ...], str]:
 
 def _chosen(places: list[Source]) -> tuple[tuple[Source, ...], str]:
     return tuple(places), "test dependencies from " + ", ".join(source.label for source in places)
+
+
+def serves(chosen: tuple[Source, ...]) -> bool:
+    """Tell whether the chosen places name the runner, so that no hint is needed."""
+    return any(names_runner(source) for source in chosen)
 
 
 def _named(source: Source, names: frozenset[str]) -> bool:

@@ -190,14 +190,14 @@ def _tox(tree: TreeReader, project: Project) -> Iterator[Source]:
     native = table(project.pyproject, "tool", "tox") or read_toml(tree, project.path("tox.toml"))
     base = table(native, "env_run_base") or table(native, "env", "py")
     if base:
-        yield _with_options(tree, project, "tox environment", texts(base.get("deps")), base)
+        yield source_of_install(tree, project, "tox environment", texts(base.get("deps")), base)
     legacy = table(project.pyproject, "tool", "tox").get("legacy_tox_ini")
     sections = project.tox_ini or _sections_of(legacy) or project.setup_cfg
     for name in ("testenv", "testenv:test", "testenv:tests", "testenv:py"):
         section = sections.get(name, sections.get("tox:" + name, {}))
         if section:
             options = {key: _words(section.get(key, "")) for key in ("extras", "dependency_groups")}
-            yield _with_options(tree, project, "tox environment", _tox_lines(section.get("deps", "")), options)
+            yield source_of_install(tree, project, "tox environment", _tox_lines(section.get("deps", "")), options)
 
 
 def _sections_of(text: object) -> Mapping[str, Mapping[str, str]]:
@@ -232,10 +232,10 @@ def _tox_lines(text: str) -> tuple[str, ...]:
 def _nox(tree: TreeReader, project: Project) -> Iterator[Source]:
     source = read_text(tree, project.path("noxfile.py"))
     for name, words in installs_of_sessions(source).items() if source else ():
-        yield _with_options(tree, project, f"nox session {name} for", words, {}, name=name)
+        yield source_of_install(tree, project, f"nox session {name} for", words, {}, name=name)
 
 
-def _with_options(
+def source_of_install(
     tree: TreeReader,
     project: Project,
     kind: str,
@@ -243,7 +243,7 @@ def _with_options(
     options: Mapping[str, object],
     name: str = "tests",
 ) -> Source:
-    """Turn the arguments of an installer into a source: requirements, files after ``-r``, extras of ``.[extra]``."""
+    """Return the source that an installer's arguments are: requirements, files after ``-r``, extras of ``.[extra]``."""
     lines: list[str] = []
     files: list[str] = []
     extras = list(texts(options.get("extras")))
