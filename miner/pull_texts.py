@@ -108,6 +108,11 @@ class PullTexts:
         texts = issues_closed_by(self.forge, pull, self.cache)
         return replace(texts, whole=self._is_whole(change, pull))
 
+    def told_of(self, changes: Sequence[Change]) -> int:
+        """Return of how many changes a pull request is known by now; asks nothing."""
+        kept = (self.cache.pulls(self.forge.host.name, self.repository, change.head) for change in changes)
+        return sum(bool(known and known.pulls) for known in kept)
+
     def _is_whole(self, change: Change, pull: PullFacts) -> bool:
         """Say whether a change is all of its pull request; commits that were rebased keep their messages."""
         if pull.merge_commit != change.head:

@@ -276,6 +276,9 @@ def _mined(common: Common, request: MineRequest, session: _Session, ledger: Ledg
                 judged.append(judgement)
                 if not request.plan:
                     show(judgement)
+    if isinstance(desk.texts, PullTexts):
+        told = f"{desk.texts.forge.host.name} knows a pull request for {desk.texts.told_of(changes)} of {len(changes)}"
+        noted(f"note: {told} changes; the others have their commit messages", verbosity=common.verbosity)
     if request.plan:
         _tell_plan(common, session, mining, changes, judged)
     return sum(judgement.standing is Standing.INFRASTRUCTURE for judgement in judged)

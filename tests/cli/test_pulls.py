@@ -367,6 +367,7 @@ class TestMine:
         assert last.source.pull_request is None
         assert last.source.text_from[0].source == "commit message"
         assert forge.calls("graphql") == 1
+        assert f"{forge.host} knows a pull request for 3 of 4 changes" in ran.err
         assert SECRET not in "".join(path.read_text() for path in workspace.state.glob("*.jsonl"))
 
         # Nothing is asked twice, and nothing is judged twice.
