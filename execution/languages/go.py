@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from execution.languages.base import Builder, Check, PlanRequest, Refusal, TreeReader
+from execution.languages.go_bare import guess_layout
 from execution.languages.go_build import build_environment
 from execution.languages.go_choice import choose_c, choose_tags, is_collected, met_files
 from execution.languages.go_command import (
@@ -55,9 +56,7 @@ def graded_files(candidates: tuple[str, ...], head: TreeReader) -> tuple[str, ..
 def plan(request: PlanRequest) -> Recipe | Refusal:
     """Choose toolchain, modules and tags by rules; reads the tree and asks the toolchains for their versions."""
     directory = home(request.head, request.graded[0])
-    if directory is None:
-        return Refusal(code="environment-failed", detail=f"no go.mod stands above {request.graded[0]}")
-    layout = read_layout(request.head, directory)
+    layout = guess_layout(request.head, request.graded) if directory is None else read_layout(request.head, directory)
     if isinstance(layout, Refusal):
         return layout
     unfit = _unfit(request, layout)
@@ -75,6 +74,9 @@ def plan(request: PlanRequest) -> Recipe | Refusal:
 
 def _unfit(request: PlanRequest, layout: Layout) -> Refusal | None:
     """Return why both states can't be built in one way, or None where they can."""
+    if layout.mode is Mode.BARE:
+        there = exists(request.base, "go.mod")
+        return Refusal(code="environment-failed", detail="the base has a go.mod, the head none") if there else None
     for module in layout.modules:
         before = read_module(request.base, module.directory)
         path = join(module.directory, "go.mod")
@@ -99,9 +101,11 @@ def _recipe(request: PlanRequest, layout: Layout, runtime: Runtime, why: str) ->
     graded = {path: _graded(request.head, layout, path, met) for path in request.graded}
     if sum(len(one.package) + sum(map(len, one.names)) for one in graded.values()) > MOST_NAMES:
         return Refusal(code="environment-failed", detail="the graded files hold more tests than one command can name")
+    kind = f"{layout.mode.value} {layout.modules[0].path} {'with' if c else 'without'} C"
     requires = any(module.requires for module in layout.modules)
     settings = {
         "mode": layout.mode.value,
+        "module": layout.modules[0].path,
         "graded": encode(graded),
         "head_commit": request.head_commit,
         "tags": ",".join(tags),
@@ -116,7 +120,10 @@ def _recipe(request: PlanRequest, layout: Layout, runtime: Runtime, why: str) ->
         # go.mod and go.sum are their own date: they hold exact versions.
         date=0,
         directory=layout.directory,
-        inputs=(*digests(request.head, layout), ("build", f"{layout.mode.value} c={'1' if c else '0'}")),
+        inputs=(
+            *digests(request.head, layout),
+            ("build", kind),
+        ),
         settings=tuple((key, value) for key, value in settings.items() if value),
         why=(why, _why_modules(layout, requires=requires), why_c, *why_tags),
     )
@@ -130,6 +137,8 @@ def _graded(tree: TreeReader, layout: Layout, path: str, met: frozenset[str]) ->
 
 
 def _why_modules(layout: Layout, *, requires: bool) -> str:
+    if layout.mode is Mode.BARE:
+        return f"no go.mod, and nothing but Go's own library is asked for: one that names {layout.modules[0].path}"
     if layout.mode is Mode.VENDOR:
         return "modules from the vendor folder, each state's own"
     if layout.mode is Mode.WORKSPACE:

@@ -96,12 +96,15 @@ def module_files(recipe: Recipe) -> tuple[str, str]:
 def take_files(recipe: Recipe, read: str) -> str:
     """Return the command that puts the head's ``go.mod`` and ``go.sum`` into the environment, from the tree's root.
 
+    A tree from before modules gets a ``go.mod`` of its own, which stays there beside its files.
     ``read`` is what writes a file of the head to standard output when a quoted path follows it.
     """
     parts = ["mkdir -p ../env"]
     if recipe.setting("mode") == Mode.MODULE:
         files = filter(None, module_files(recipe))
         parts += [f"{read}{shlex.quote(path)} > ../env/{path.rpartition('/')[2]}" for path in files]
+    if recipe.setting("mode") == Mode.BARE:
+        parts.append(f"echo {shlex.quote('module ' + recipe.setting('module'))} > go.mod")
     return " && ".join(parts)
 
 

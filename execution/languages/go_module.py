@@ -24,6 +24,7 @@ class Mode(StrEnum):
     MODULE = "module"
     VENDOR = "vendor"
     WORKSPACE = "workspace"
+    BARE = "bare"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
