@@ -115,11 +115,12 @@ def cut(
     # Where nothing at all is ready, what each draft lacks says more than that there is no case.
     if unready and (not options.skip_unready or not ready):
         return _unwritten(previous, version, unready)
-    missing = missing_cases(previous, {*(case["id"] for case in ready), *(one.id for one in unready)}, configuration)
+    missing = missing_cases(previous, {case["id"] for case in ready}, configuration)
     if missing:
+        # To leave a draft out is no reason for taking back what was released.
         raise RefusedError(
-            f"{', '.join(missing)}: released before, but there is no draft",
-            "bring the draft back, or say why with `casewright withdraw ID --reason TEXT`",
+            f"{', '.join(missing)}: released before, but there is no draft that is ready",
+            "bring the draft back or mend it, or say why with `casewright withdraw ID --reason TEXT`",
         )
     prepared = prepare(select(ready, options.selection), previous, configuration, options, today, rejections)
     if prepared is None:
@@ -233,7 +234,7 @@ def _revision_problems(case: Mapping[str, Any], before: Mapping[str, Any] | None
 def missing_cases(
     previous: Mapping[str, Any] | None, drafts: set[str], configuration: Configuration
 ) -> tuple[str, ...]:
-    """Return the ids of the last version that have neither a draft nor a withdrawal."""
+    """Return the ids of the last version that have neither one of ``drafts`` nor a withdrawal."""
     known = drafts | {row.id for row in configuration.withdrawals}
     return tuple(case["id"] for case in previous["cases"] if case["id"] not in known) if previous else ()
 

@@ -180,6 +180,16 @@ def test_a_case_that_is_gone_stops_the_cut_until_it_is_withdrawn(tmp_path: Path)
     assert all(one.whole for one in check_history(workspace.releases))
 
 
+def test_a_released_case_whose_draft_is_not_ready_is_not_skipped_without_a_word(tmp_path: Path) -> None:
+    workspace = workspace_with(tmp_path, [plain_case(id="a"), plain_case(id="b")])
+    cut_now(workspace)
+    edit(workspace, "a", "reproduced: true", "reproduced: false")
+    with pytest.raises(RefusedError, match="a: released before, but there is no draft that is ready"):
+        cut_now(workspace, CutOptions(skip_unready=True))
+    withdraw(workspace, "a", "It can't be reproduced any more.")
+    assert cut_now(workspace, CutOptions(skip_unready=True)).comparison.removed == ("a",)
+
+
 def test_a_withdrawn_case_stays_out_though_its_draft_is_there(tmp_path: Path) -> None:
     workspace = workspace_with(tmp_path, [plain_case(id="a"), plain_case(id="b")])
     cut_now(workspace)
