@@ -38,7 +38,7 @@ from execution.languages.go_module import (
 )
 from execution.languages.go_runtime import choose, find_exactly, installed, numbers
 from execution.languages.go_runtime import runtime_mounts as mounts_of
-from execution.languages.go_sources import test_names
+from execution.languages.go_sources import declared_tests
 from execution.observation import ReportReading
 from execution.recipe import Environment, Recipe, Runtime
 from execution.reports import gotest
@@ -132,7 +132,7 @@ def _recipe(request: PlanRequest, layout: Layout, runtime: Runtime, why: str) ->
 def _graded(tree: TreeReader, layout: Layout, path: str, met: frozenset[str]) -> GradedFile:
     folder = folder_of(path)
     inner = folder if layout.directory == "." else folder.removeprefix(layout.directory).removeprefix("/") or "."
-    names = test_names(read_text(tree, path) or "") if path in met else ()
+    names = declared_tests(read_text(tree, path) or "") if path in met else ()
     return GradedFile(package=layout.package(folder), folder="." if inner == "." else f"./{inner}", names=names)
 
 

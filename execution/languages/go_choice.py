@@ -9,7 +9,7 @@ from typing import Final
 from execution.languages.base import TreeReader
 from execution.languages.go_module import C_MODULES, Layout, exists, read_text
 from execution.languages.go_runtime import minor
-from execution.languages.go_sources import Built, constraint, is_met, needs_c, tags_of, test_names
+from execution.languages.go_sources import Built, constraint, declared_tests, is_met, needs_c, tags_of
 from execution.recipe import Runtime
 
 _COMPILERS: Final = (Path("/usr/bin/gcc"), Path("/usr/bin/clang"), Path("/usr/bin/cc"))
@@ -29,7 +29,7 @@ def is_collected(path: str, tree: TreeReader) -> bool:
         return False
     if any(part in {"testdata", "vendor"} or part.startswith(("_", ".")) for part in folders):
         return False
-    return bool(test_names(read_text(tree, path) or ""))
+    return bool(declared_tests(read_text(tree, path) or ""))
 
 
 def choose_c(tree: TreeReader, layout: Layout) -> tuple[bool, str]:

@@ -22,7 +22,6 @@ _OUTPUT: Final = re.compile(r"(?://|/\*)\s*(?:unordered )?output:", re.IGNORECAS
 _CONSTRAINT: Final = re.compile(r"//go:build[ \t]+(.*)")
 _OLD_CONSTRAINT: Final = re.compile(r"//[ \t]*\+build(?:[ \t]+(.*))?")
 _PACKAGE: Final = re.compile(r"^[ \t]*package[ \t]", re.MULTILINE)
-_C_IMPORT: Final = re.compile(r'^[ \t]*(?:import[ \t]+)?"C"', re.MULTILINE)
 _IMPORTS: Final = re.compile(r'^[ \t]*import[ \t]*(?:\(([^)]*)\)|(?:[\w.]+[ \t]+)?"([^"\n]+)")', re.MULTILINE)
 _QUOTED: Final = re.compile(r'"([^"\n]+)"')
 _WORD: Final = re.compile(r"\s*(\|\||&&|[!()]|[\w.]+)")
@@ -52,7 +51,7 @@ class Built:
         return tag in self.tags
 
 
-def test_names(source: str) -> tuple[str, ...]:
+def declared_tests(source: str) -> tuple[str, ...]:
     """Return the tests, fuzz tests and checked examples that a ``_test.go`` file declares, in their order.
 
     ``TestMain`` is none, nor is an example without an ``Output:`` comment, which is compiled and never run.
@@ -115,15 +114,19 @@ def tags_of(expression: str) -> frozenset[str]:
 
 def needs_c(source: str) -> bool:
     """Whether a file imports C."""
-    return '"C"' in source and _C_IMPORT.search(source) is not None
+    return '"C"' in source and "C" in _imported(source)
 
 
 def imports(source: str) -> frozenset[str]:
-    """Return the import paths of a file."""
+    """Return the import paths of a file; C is none."""
+    return _imported(source) - {"C"}
+
+
+def _imported(source: str) -> frozenset[str]:
     found: set[str] = set()
     for group, single in _IMPORTS.findall(_without_comments(source)):
         found |= set(_QUOTED.findall(group)) if group else {single}
-    return frozenset(found - {"", "C"})
+    return frozenset(found - {""})
 
 
 def _without_blocks(source: str) -> str:
