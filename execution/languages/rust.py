@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import posixpath
 import shlex
+from collections import Counter
 from collections.abc import Mapping
 from typing import Final
 
@@ -16,6 +18,7 @@ from execution.languages.base import Builder, Check, PlanRequest, Refusal, TreeR
 from execution.languages.rust_build import MADE, TRACKED, build_environment, failure, setup_commands
 from execution.languages.rust_check import RUNNER, build_check
 from execution.languages.rust_check import recorded_check as check_of_command
+from execution.languages.rust_features import feature_arguments
 from execution.languages.rust_lock import LOCK, only_in_base, read_lock
 from execution.languages.rust_package import (
     Target,
@@ -51,8 +54,9 @@ def plan(request: PlanRequest) -> Recipe | Refusal:
             code="runner-missing",
             detail=f"{', '.join(request.graded[:3])}: `harness = false`, so nothing tells test from test",
         )
-    first = next(iter(targets.values()))
-    root = workspace_root(first.manifest, request.head)
+    roots = Counter(workspace_root(target.manifest, request.head) for target in targets.values())
+    root = roots.most_common(1)[0][0]
+    first = next(target for target in targets.values() if workspace_root(target.manifest, request.head) == root)
     manifests = packages_around(root, tuple({target.manifest for target in targets.values()}), request.head)
     folders = tuple(dict.fromkeys((first.manifest.rpartition("/")[0] or ".", root, ".")))
     chosen = choose_toolchain(request.head, folders)
@@ -65,7 +69,9 @@ def plan(request: PlanRequest) -> Recipe | Refusal:
     lock, about = locking
     inputs = _inputs(request.head, root, manifests)
     settings = {
-        "targets": json.dumps({path: _row(target) for path, target in targets.items()}, sort_keys=True),
+        "targets": json.dumps(
+            {path: _row(path, target, root, request.head) for path, target in targets.items()}, sort_keys=True
+        ),
         "graded": shlex.join(request.graded),
         "packages": shlex.join(sorted({package_name(path, request.head) for path in manifests} - {""})),
         "lock": lock,
@@ -85,9 +91,10 @@ def plan(request: PlanRequest) -> Recipe | Refusal:
     )
 
 
-def _row(target: Target) -> dict[str, object]:
-    features = ("--features", ",".join(target.features)) if target.features else ()
-    arguments = ["--manifest-path", target.manifest, *target.arguments, *features]
+def _row(path: str, target: Target, root: str, head: TreeReader) -> dict[str, object]:
+    # Of a package outside of the workspace that cargo runs in, nothing is fetched: it runs where it needs nothing.
+    manifest = ("--manifest-path", posixpath.relpath(target.manifest, root))
+    arguments = [*manifest, *target.arguments, *feature_arguments(path, target, head)]
     return {"arguments": arguments, "module": target.module}
 
 

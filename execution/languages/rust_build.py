@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from itertools import pairwise
 from pathlib import PurePosixPath
 from typing import Final
 
@@ -38,7 +39,9 @@ _SYSTEM_PACKAGE: Final = re.compile(
 _RUNTIME: Final = re.compile(
     rb"requires rustc \d|rustc \S+ is not supported by|feature `\S+` is required|may not be used on the stable release"
 )
-_TELLING: Final = re.compile(rb"^\s*(?:error|Caused by|fatal)|not found|No such file", re.IGNORECASE)
+_TELLING: Final = re.compile(rb"^\s*(?:error|fatal)|not found|No such file", re.IGNORECASE)
+# Cargo gives each cause on the line below these words, the nearest to the root last.
+_CAUSE: Final = b"Caused by:"
 
 
 def build_environment(recipe: Recipe, builder: Builder) -> Environment | Refusal:
@@ -102,14 +105,20 @@ def failure(step: str, outcome: SandboxOutcome) -> Refusal:
     Raises ``InfrastructureError`` when the network, a registry or the disk failed: that says nothing of the change.
     """
     log = outcome.output
-    lines = [line.strip()[:200] for line in log.splitlines() if line.strip()]
-    telling = [line for line in lines if _TELLING.search(line)] or lines
-    told = " | ".join(line.decode("utf-8", "replace") for line in telling[:4]) or "it printed nothing"
+    told = _told(log) or "it printed nothing"
     if outcome.ended is not Ended.EXITED:
         return Refusal(code="environment-failed", detail=f"{step} was ended by {outcome.ended.value}: {told}")
     if _NETWORK.search(log):
         raise InfrastructureError(f"{step}: {told}", "look at the network and the registry, then run again")
     return Refusal(code=_code(log), detail=f"{step} ended with {outcome.exit_code}: {told}")
+
+
+def _told(log: bytes) -> str:
+    lines = [line.strip()[:200] for line in log.splitlines() if line.strip()]
+    causes = [line for before, line in pairwise(lines) if before == _CAUSE]
+    errors = [line for line in lines if _TELLING.search(line) and line not in causes]
+    telling = [*errors[:2], *causes[-2:]] or lines[-4:]
+    return " | ".join(line.decode("utf-8", "replace") for line in telling)
 
 
 def _code(log: bytes) -> str:

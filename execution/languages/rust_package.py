@@ -18,6 +18,8 @@ from execution.languages.base import TreeReader
 
 MANIFEST: Final = "Cargo.toml"
 _DEPENDENCIES: Final = ("dependencies", "dev-dependencies", "build-dependencies", "dev_dependencies")
+# What a file of tests is called among the sources of a library or a program.
+_TEST_MODULE: Final = re.compile(r"(?:.+_)?tests?|test_.+")
 # A whole file behind a feature tells that its tests exist with that feature only.
 _FILE_FEATURE: Final = re.compile(r'^#!\[cfg\(feature\s*=\s*"([A-Za-z0-9_+.-]+)"\)\]', re.MULTILINE)
 
@@ -62,7 +64,7 @@ def find_target(path: str, tree: TreeReader) -> Target | None:
     """Return the target that cargo compiles a test file into, or None when cargo would not run its tests.
 
     A module counts where the root of a target declares the first part of its path; what only ``#[path]`` or a macro
-    brings in is not found.
+    brings in is not found. Among sources a file of tests is one by its name.
     """
     found = _package_of(path, tree)
     if found is None:
@@ -272,6 +274,8 @@ def _found(folder: str, kind: str, tree: TreeReader) -> Iterator[tuple[str, str]
 
 def _module_in(path: str, root: _Root, tree: TreeReader) -> str | None:
     module = module_path(path, root.path)
+    if root.arguments[0] != "--test" and not any(map(_TEST_MODULE.fullmatch, (module or "").split("::"))):
+        return None
     if not module:
         return module
     declared = re.compile(rf"\bmod\s+(?:r#)?{re.escape(module.partition('::')[0])}\s*[;{{]")

@@ -56,7 +56,8 @@ def repo(tmp_path: Path) -> RepoBuilder:
 
 def _fix(repo: RepoBuilder, **tests: str) -> None:
     source = "pub mod codec;\n\npub fn area(a: i32, b: i32) -> i32 {\n    a * b\n}\n"
-    repo.commit(_MESSAGE, {"src/lib.rs": source} | {f"tests/{name}.rs": text for name, text in tests.items()})
+    files: dict[str | bytes, str] = {f"tests/{name}.rs": text for name, text in tests.items()}
+    repo.commit(_MESSAGE, {"src/lib.rs": source, **files})
 
 
 def _mined(cli: CommandLine, workspace: Path, repo: RepoBuilder, *options: str) -> dict[str, Any]:

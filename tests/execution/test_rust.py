@@ -109,6 +109,7 @@ def test_a_package_in_a_folder_is_run_there_and_reports_beside_the_clone() -> No
     assert recipe.directory == "rust"
     command = rust.check(recipe, ("rust/tests/a.rs",)).command
     assert "> ../../report.jsonl" in command
+    assert "--manifest-path Cargo.toml --test a" in command
 
 
 def test_without_dependencies_nothing_is_set_up_and_all_share_one_era() -> None:

@@ -61,6 +61,8 @@ def test_the_target_of_a_file(path: str, arguments: tuple[str, ...], module: str
         pytest.param("tests/ui/fail.rs", id="a folder without a main"),
         pytest.param("src/other/tests.rs", id="a module that no root declares"),
         pytest.param("benches/speed_test.rs", id="a benchmark"),
+        pytest.param("src/codec/mod.rs", id="a source with tests in it"),
+        pytest.param("src/main.rs", id="a program"),
         pytest.param("crates/inner/tests/unlisted.rs", id="not listed, in the edition that lists"),
     ],
 )
