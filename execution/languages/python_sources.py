@@ -163,7 +163,9 @@ def _tool_groups(tree: TreeReader, project: Project) -> Iterator[Source]:
         yield Source(kind="tests_require of", name="tests", lines=_lines(text))
     if project.setup_py is not None:
         yield Source(
-            kind="tests_require of", name="tests", lines=read_setup_script(project.setup_py).requires["tests_require"]
+            kind="tests_require of",
+            name="tests",
+            lines=read_setup_script(project.setup_py).requires.get("tests_require", ()),
         )
     pipfile = table(read_toml(tree, project.path("Pipfile")), "dev-packages")
     if pipfile:
