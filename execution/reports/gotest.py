@@ -182,13 +182,14 @@ def _take_test(stream: _Stream, package: _Package, name: str, test: str, action:
 
 
 def _look_for_hidden(package: _Package, text: str) -> None:
-    """Find a beginning or an end that stands behind other text on its line."""
-    if _FRAME.match(text):
-        return
-    if match := _HIDDEN_RUN.search(text):
+    """Find a beginning that stands behind other text on its line, and an end; an end that was told as an event counts
+    as that alone. A hidden end of a test hides those of its subtests, whose lines follow it."""
+    if match := _HIDDEN_END.search(text):
+        seen, outcome = package.tests.setdefault(match[2], _Test()), _ENDS[match[1].lower()]
+        if seen.hidden is None or SEVERITY[outcome] > SEVERITY[seen.hidden]:
+            seen.hidden = outcome
+    elif (match := _HIDDEN_RUN.search(text)) and match.start():
         package.tests.setdefault(match[1], _Test()).begun += 1
-    elif match := _HIDDEN_END.search(text):
-        package.tests.setdefault(match[2], _Test()).hidden = _ENDS[match[1].lower()]
 
 
 def _end_breach(stream: _Stream, exit_code: int | None, red: int) -> str:
@@ -226,7 +227,10 @@ def _results(stream: _Stream, files: tuple[str, ...]) -> Iterator[TestResult]:
     for name, package in stream.packages.items():
         declared = (stream.graded or {}).get(name, {})
         for test, seen in package.tests.items():
-            outcome, how, message = _outcome(package, seen)
+            if not package.end and seen.ended < seen.begun and seen.hidden is None:
+                # The run was cut off: how it ended says how this test failed.
+                continue
+            outcome, how, message = _outcome(seen)
             for path in declared.get(test.partition("/")[0], () if stream.graded is not None else ("",)):
                 if not files or path in files:
                     yield TestResult(
@@ -234,16 +238,15 @@ def _results(stream: _Stream, files: tuple[str, ...]) -> Iterator[TestResult]:
                     )
 
 
-def _outcome(package: _Package, seen: _Test) -> tuple[Outcome, FailsBy | None, str]:
+def _outcome(seen: _Test) -> tuple[Outcome, FailsBy | None, str]:
     """Return a test's outcome, how it fails and its first words; one that began and never ended took the run along."""
     panic = next((line.strip() for line in seen.lines if line.startswith(("panic: ", "fatal error: "))), "")
     told = panic or next((line.strip() for line in seen.lines if line.strip() and not _FRAME.match(line)), "")
     timed_out = "test timed out after" in panic
     if seen.ended < seen.begun:
-        if seen.hidden in {Outcome.PASSED, Outcome.SKIPPED} and package.end == "pass":
-            return seen.hidden, None, ""
-        if seen.hidden is Outcome.FAILED:
-            return Outcome.FAILED, FailsBy.ASSERTION, told
+        if seen.hidden is not None:
+            red = seen.hidden in RED
+            return seen.hidden, FailsBy.ASSERTION if red else None, told if red else ""
         how = FailsBy.TIMEOUT if timed_out else FailsBy.CRASH
         return Outcome.ERROR, how, told or "it began and never ended"
     if seen.outcome is None:

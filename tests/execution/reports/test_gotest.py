@@ -123,6 +123,21 @@ def test_an_old_release_hides_ends_and_beginnings_behind_text() -> None:
     assert not marked.whole
 
 
+def test_a_hidden_end_hides_those_of_the_subtests() -> None:
+    lines = [
+        _event("run", _M, "TestA"),
+        _event("run", _M, "TestA/inner"),
+        _event("output", _M, "TestA/inner", "no newline--- PASS: TestA (0.00s)\n"),
+        _event("output", _M, "TestA/inner", "    --- SKIP: TestA/inner (0.00s)\n"),
+        _event("pass"),
+        *_SUB_PASSES,
+    ]
+    reading = _read(lines)
+    assert reading.whole
+    assert _outcomes(reading)["example.com/m::TestA", "a_test.go"] == "passed"
+    assert _outcomes(reading)["example.com/m::TestA/inner", "a_test.go"] == "skipped"
+
+
 def test_a_test_that_never_ends_did_not_pass() -> None:
     reading = _read([_event("run", _M, "TestA"), _event("pass"), *_SUB_PASSES])
     first = reading.tests[0]
