@@ -22,7 +22,7 @@ from authoring.draft import load_draft
 from authoring.verify import verify
 from casewright.new_workspace import init_workspace
 from casewright.repository import open_source
-from casewright.store import Store
+from casewright.store import ENVIRONMENTS, Store
 from casewright.workspace import Workspace
 from execution.languages.go_runtime import installed, minor
 from execution.sandboxes import choose
@@ -299,12 +299,15 @@ def test_a_kill_in_between_loses_nothing(cli: CommandLine, workspace: Workspace,
     mark = "func TestSlow(t *testing.T) { time.Sleep(4 * time.Second); if Add(1, 2) != 3 { t.Fail() } }\n"
     after: Files = {"calc.go": RIGHT, "calc_test.go": _tests(mark, imports='\t"time"\n')}
     repo = _history(tmp_path / "calc", BEFORE, after)
-    arguments = ("-C", workspace.root, "mine", repo.path, "--repeat", "1")
-    process = start(tmp_path / "killed", *arguments, cache=Store().root)
-    deadline = time.monotonic() + 60
-    while "head" not in process.err and time.monotonic() < deadline:
-        time.sleep(0.05)
+    arguments = ("-C", workspace.root, "mine", repo.path, "--repeat", "1", "--format", "json")
+    cache = tmp_path / "cache"
+    process = start(tmp_path / "killed", *arguments, cache=cache)
+    deadline = time.monotonic() + 120
+    while not list((cache / ENVIRONMENTS).glob("*/environment.json")) and time.monotonic() < deadline:
+        time.sleep(0.02)
     os.kill(process.running.pid, signal.SIGKILL)
-    process.running.wait()
-    ran = cli(*arguments, "--format", "json")
-    assert [row["outcome"] for row in ran.rows] == ["admitted"], ran.err
+    assert process.end() == -signal.SIGKILL
+    assert not list(workspace.cases.glob("*.yaml"))
+    again = start(tmp_path / "again", *arguments, cache=cache)
+    assert again.end() == 0, again.err
+    assert [row["outcome"] for row in again.rows] == ["admitted"]
