@@ -12,12 +12,20 @@ from typing import Final
 
 from casewright.errors import InfrastructureError
 from execution.languages.base import Builder, BuildStep, Refusal
-from execution.languages.javascript_failure import Failure, read_failure, telling_lines, way_round
+from execution.languages.javascript_failure import (
+    Failure,
+    package_of_log,
+    read_failure,
+    remedy,
+    telling_lines,
+    way_round,
+)
 from execution.languages.javascript_installer import BUILD_ENV, dated
 from execution.languages.javascript_manifest import DEPENDENCY_FIELDS, join
 from execution.languages.javascript_runner import NODE
 from execution.languages.javascript_runtime import runtime_env, runtime_mounts
 from execution.languages.javascript_setup import shared_setup
+from execution.languages.system_packages import system_need
 from execution.recipe import Environment, Recipe
 from execution.sandbox import Ended, SandboxOutcome
 
@@ -71,23 +79,30 @@ def _install(recipe: Recipe, builder: Builder, notes: list[str]) -> str | Refusa
         failure = Failure.OTHER if outcome.ended == Ended.TIMEOUT else read_failure(outcome.output)
         other = way_round(failure, command, recipe.setting("install_loose"))
         if not other or other in tried:
-            return _refusal(command, outcome, failure)
+            return _refusal(command, outcome, failure, tuple(notes[len(recipe.why) :]))
         notes.append(f"`{command}` failed ({telling_lines(outcome.output, 1)}); installed with `{other}`")
         command = other
         tried.add(command)
 
 
-def _refusal(command: str, outcome: SandboxOutcome, failure: Failure) -> Refusal:
+def _refusal(command: str, outcome: SandboxOutcome, failure: Failure, tried: tuple[str, ...]) -> Refusal:
     lines = telling_lines(outcome.output, 6)
+    step = f"`{command}`"
     if outcome.ended == Ended.TIMEOUT:
-        words = f"`{command}` did not end within {_INSTALL_SECONDS} s: {lines}"
-        return Refusal(code="environment-failed", detail=words)
+        words = f"{step} did not end within {_INSTALL_SECONDS} s: {lines}"
+        return Refusal(code="environment-failed", detail=words, step=step, tried=tried, remedy=remedy(failure, b""))
     if failure is Failure.NETWORK:
-        raise InfrastructureError(f"`{command}` failed on the network: {lines}", "try again when the registry answers")
+        raise InfrastructureError(f"{step} failed on the network: {lines}", "try again when the registry answers")
     own = failure in {Failure.NEEDS_SYSTEM_PACKAGE, Failure.RUNTIME_UNAVAILABLE}
+    need = system_need(outcome.output.decode("utf-8", "replace")) if own else None
     return Refusal(
         code=failure.value if own else "environment-failed",
-        detail=f"`{command}` ended with {outcome.exit_code}: {lines}",
+        detail=f"{step} ended with {outcome.exit_code}: {lines}",
+        step=step,
+        package=need.package if need else package_of_log(outcome.output),
+        lines=tuple(lines.split(" | ")),
+        tried=tried,
+        remedy=remedy(failure, outcome.output),
     )
 
 

@@ -6,6 +6,8 @@ import re
 from enum import StrEnum
 from typing import Final
 
+from execution.languages.system_packages import system_need
+
 _STALE_LOCK: Final = re.compile(
     rb"ERR_PNPM_OUTDATED_LOCKFILE|ERR_PNPM_FROZEN_LOCKFILE|ERR_PNPM_LOCKFILE_(?:CONFIG_MISMATCH|BREAKING_CHANGE)"
     rb"|can only install packages when your package\.json and|Your lockfile needs to be updated|YN0028"
@@ -25,7 +27,19 @@ _NETWORK: Final = re.compile(
 _SYSTEM_PACKAGE: Final = re.compile(
     rb"gyp ERR! (?:find Python|stack Error: not found: make)|fatal error: \S+\.h: No such file"
     rb"|Package \S+ was not found in the pkg-config search path|error while loading shared libraries: \S+"
+    rb"|ENOENT[^\n]*spawn git|spawn git ENOENT|(?:g\+\+|make|cc): (?:command )?not found"
 )
+# What a registry or a package manager calls a package that it can't give.
+_PACKAGE: Final = re.compile(
+    r"404\s+'?((?:@[\w.-]+/)?[\w.-]+@[^'\s]+)'? (?:is not in|could not)|The requested resource '([^']+)' could not"
+    r"|No matching version found for ((?:@[\w.-]+/)?[\w.-]+@\S+?)(?:\.\s|\.?$|\s)"
+    r"|ERR_PNPM_FETCH_404\]?\s+GET \S+?/((?:@[\w.-]+(?:/|%2[fF]))?[\w.-]+): Not Found"
+    r"|ERR_PNPM_NO_MATCHING_VERSION\]?\s+No matching version found for (\S+)"
+    r"|Couldn't find (?:package \"|any versions for \")([^\"]+)\"|(\S+)@\S+: No candidates found"
+    r"|ERESOLVE[^\n]*(?:resolve|overriding)|peer (\S+@\"[^\"]+\") from",
+    re.MULTILINE,
+)
+_COMMANDS: Final = "say the whole set-up in commands of your own (setup.commands, with check beside it)"
 _TELLING: Final = re.compile(rb"ERR|rror|not found|nsupported|incompatible|EBADENGINE|WARN.*lock")
 
 
@@ -41,6 +55,17 @@ class Failure(StrEnum):
     RUNTIME_UNAVAILABLE = "runtime-unavailable"
     OTHER = "environment-failed"
 
+
+_REMEDIES: Final = {
+    Failure.NPX: _COMMANDS,
+    Failure.STALE_LOCK: f"the lock file doesn't fit its package.json; {_COMMANDS}",
+    Failure.NETWORK: "look at the network and the registry, then run again",
+    Failure.NOTHING_THEN: f"no such version was in the registry by the commit's date; {_COMMANDS}",
+    Failure.PEERS: f"its packages ask for different versions of one another; {_COMMANDS}",
+    Failure.RUNTIME_UNAVAILABLE: "name a node of this machine that it takes (its path, or its version) as node",
+    Failure.NEEDS_SYSTEM_PACKAGE: "install what it asks for on this system, then run again",
+    Failure.OTHER: _COMMANDS,
+}
 
 # In the order in which they are tried: a network that failed explains everything that a log says besides.
 _SIGNS: Final = (
@@ -75,6 +100,26 @@ def way_round(failure: Failure, command: str, loose: str) -> str:
             return f"{command} --legacy-peer-deps"
         case _:
             return ""
+
+
+def package_of_log(log: bytes) -> str:
+    """Return the package that a registry or a package manager could not give, as the log names it, or nothing."""
+    for match in _PACKAGE.finditer(log.decode("utf-8", "replace")):
+        found = next((group for group in match.groups() if group), "")
+        if found:
+            return found
+    return ""
+
+
+def remedy(failure: Failure, log: bytes) -> str:
+    """Return what a person can do about a failed install, in one sentence."""
+    if b"404" in log and package_of_log(log):
+        return (
+            "where it is published in a registry of your own, name the variable that holds its address or its token"
+            f" under setup.pass_env; else {_COMMANDS}"
+        )
+    need = system_need(log.decode("utf-8", "replace")) if failure is Failure.NEEDS_SYSTEM_PACKAGE else None
+    return need.remedy if need else _REMEDIES[failure]
 
 
 def telling_lines(log: bytes, most: int) -> str:

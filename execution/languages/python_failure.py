@@ -24,9 +24,10 @@ _NETWORK = re.compile(
     r"\b(?:429 Too Many|500 Internal Server|502 Bad Gateway|503 Service|504 Gateway)|"
     r"invalid peer certificate|UnknownIssuer|"
     r"CERTIFICATE_VERIFY_FAILED|ReadTimeoutError|NewConnectionError|error decoding response body|"
-    r"connection closed before message completed|Max retries exceeded"
+    r"connection closed before message completed|Max retries exceeded|Could not resolve host"
 )
 _DISK = re.compile(r"No space left on device|Disk quota exceeded")
+_FETCHED = re.compile(r"Failed to fetch: \S+|Failed to (?:download|clone)[^\n]*")
 _TELLING = re.compile(r"error|failed|fatal|No solution|not found|because|Could not", re.IGNORECASE)
 _ANSI = re.compile(r"\x1b\[[\d;]*m")
 # uv and pip name what they were building or looking for.
@@ -102,7 +103,9 @@ def failure(step: str, outcome: SandboxOutcome) -> Refusal:
     if _DISK.search(text):
         raise InfrastructureError(f"{step}: {told}", "make room on the disk, then run again")
     if _NETWORK.search(text):
-        raise InfrastructureError(f"{step}: {told}", "look at the network and the package index, then run again")
+        asked = _FETCHED.search(text)
+        about = f"{asked[0]}: " if asked else ""
+        raise InfrastructureError(f"{step}: {about}{told}", "look at the network and the package index, then run again")
     distribution = _distribution(text)
     need = system_need(text)
     if need is not None:

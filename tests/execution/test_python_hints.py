@@ -65,7 +65,7 @@ def test_of_several_jobs_the_one_that_installs_least_comes_first() -> None:
 def test_a_script_that_ci_calls_counts_and_a_name_counts_once() -> None:
     files = {
         ".travis.yml": "install: source build_tools/install.sh\nscript:\n  - py.test --cov=box\n",
-        "build_tools/install.sh": "if conda; then\n  pip install pytest numpy\nelse\n  pip install numpy==1.15 nose\nfi\n",
+        "build_tools/install.sh": "if x; then\n pip install pytest numpy\nelse\n pip install numpy==1.15 nose\nfi\n",
     }
     assert [(label, sorted(found)) for label, found in lines(files)] == [
         ("CI file .travis.yml", ["nose", "numpy", "pytest"])
