@@ -19,7 +19,7 @@ from execution.languages.generic_command import REPORT_FILE, filled, observed, w
 from execution.languages.generic_inputs import borrowed_files, inputs
 from execution.languages.generic_report import read_report
 from execution.observation import ReportReading
-from execution.recipe import Environment, Recipe, Runtime
+from execution.recipe import Environment, Recipe, Runtime, Why, why_of
 from execution.sandbox import ENVIRONMENT_DIR, Mount, SandboxOutcome
 
 name = "generic"
@@ -44,6 +44,15 @@ def plan(request: PlanRequest) -> Recipe | Refusal:
     commands = tuple(line for line in request.overrides.get("setup", "").splitlines() if line.strip())
     command = request.overrides.get("test", "")
     needed = inputs(request.head, commands)
+    reasons = (
+        why_of("system", f"{runtime.name} {runtime.version}, this machine's own"),
+        Why(about="test command", chosen=command, because="as given"),
+        Why(
+            about="set-up",
+            chosen=f"{len(commands)} commands" if commands else "none",
+            because="as given" if commands else "since no command was given",
+        ),
+    )
     return Recipe(
         language=name,
         runtime=runtime,
@@ -56,11 +65,8 @@ def plan(request: PlanRequest) -> Recipe | Refusal:
             ("borrowed", json.dumps(borrowed_files(needed, inputs(request.base, commands)), sort_keys=True)),
             ("head_commit", request.head_commit),
         ),
-        why=(
-            f"{runtime.name} {runtime.version}, this system",
-            f"the test command was given: {command}",
-            f"{len(commands)} set-up commands were given" if commands else "no set-up command was given",
-        ),
+        why=tuple(reason.sentence for reason in reasons),
+        reasons=reasons,
     )
 
 

@@ -6,7 +6,7 @@ import json
 import re
 import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from casewright.errors import InfrastructureError
@@ -33,11 +33,12 @@ from execution.languages.javascript_runner import NODE, VITEST, RunnerChoice, ch
 from execution.languages.javascript_runtime import find_node, installed_nodes, runtime_env, runtime_mounts
 from execution.languages.javascript_setup import borrowed_files, setup_commands
 from execution.observation import ReportReading
-from execution.recipe import Environment, Recipe, Runtime
+from execution.recipe import Environment, Recipe, Runtime, Why, why_of
 from execution.reports import jest, node_events, vitest
 from execution.sandbox import TREE_DIR, Ended, Mount, SandboxOutcome
 
 name: Final = "javascript"
+_OTHER_NODE: Final = "install a node that it takes, or name the executable of one as node"
 _READERS: Final = {"vitest-json": vitest.read, "jest-json": jest.read, "node-events": node_events.read}
 
 __all__ = [
@@ -69,18 +70,30 @@ def plan(request: PlanRequest) -> Recipe | Refusal:
     wanted = request.overrides.get("node", "")
     chosen = find_node(wanted)
     if chosen is None:
-        return Refusal(code="runtime-unavailable", detail=f"there is no node {wanted}".rstrip() + " on this machine")
+        return Refusal(
+            code="runtime-unavailable",
+            detail=f"there is no node {wanted}".rstrip() + " on this machine",
+            remedy="install one, or name the executable of one that is here",
+        )
     others = () if wanted else tuple(node for node in installed_nodes() if node != chosen)
     try:
         first = _plan(request, chosen)
         planned = first
+        tried: list[str] = []
         for runtime in others:
             if not isinstance(planned, Refusal) or planned.code != "runtime-unavailable":
                 break
+            tried.append(planned.detail)
             planned = _plan(request, runtime)
     except ManifestError as error:
         return Refusal(code="environment-failed", detail=str(error))
-    return first if isinstance(planned, Refusal) else planned
+    if isinstance(planned, Recipe):
+        return replace(planned, reasons=tuple(_with_tried(why, tuple(tried)) for why in planned.reasons))
+    return replace(first, tried=tuple(tried[1:])) if isinstance(first, Refusal) else first
+
+
+def _with_tried(why: Why, tried: tuple[str, ...]) -> Why:
+    return replace(why, passed_over=tried) if why.about == "interpreter" else why
 
 
 def _plan(request: PlanRequest, runtime: Runtime) -> Recipe | Refusal:
@@ -132,6 +145,11 @@ def _recipe(
             dict(environment_inputs(request.base, environment_files(request.base, setting.root, before))),
         )
     invocation = choice.invocation
+    reasons = (
+        why_of("interpreter", f"node {runtime.version}, {_how_found(request)}"),
+        why_of("runner", choice.why),
+        *(why_of("installer" if setting.installer else "dependencies", one) for one in why),
+    )
     settings = {
         "install": setting.installer.command if setting.installer else "",
         "install_loose": setting.installer.loose if setting.installer else "",
@@ -154,8 +172,14 @@ def _recipe(
         directory=choice.directory,
         inputs=inputs,
         settings=tuple((key, value) for key, value in settings.items() if value),
-        why=(f"node {runtime.version}, the one on this machine", choice.why, *why),
+        why=tuple(reason.sentence for reason in reasons),
+        reasons=reasons,
     )
+
+
+def _how_found(request: PlanRequest) -> str:
+    wanted = request.overrides.get("node", "")
+    return f"as asked ({wanted})" if wanted else "the first of this machine that the tree takes"
 
 
 def _runtime_refusal(
@@ -165,10 +189,14 @@ def _runtime_refusal(
     for package in (manifest, nearest):
         reason = node_refusal(package, node) if package is not None else None
         if reason:
-            return Refusal(code="runtime-unavailable", detail=reason)
+            return Refusal(code="runtime-unavailable", detail=reason, remedy=_OTHER_NODE)
     strips = any(word.startswith(("--experimental-strip-types", "--experimental-transform")) for word in _words(choice))
     if strips and node < (22, 6, 0):
-        return Refusal(code="runtime-unavailable", detail="the test script strips types, which node does from 22.6 on")
+        return Refusal(
+            code="runtime-unavailable",
+            detail="the test script strips types, which node does from 22.6 on",
+            remedy=_OTHER_NODE,
+        )
     return None
 
 

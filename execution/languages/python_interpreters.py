@@ -226,7 +226,12 @@ def _day(date: int) -> str:
 
 def _unavailable(wanted: str, runtimes: list[Runtime]) -> Refusal:
     here = ", ".join(runtime.version for runtime in runtimes) or "none"
-    return Refusal(code="runtime-unavailable", detail=f"{wanted}; the interpreters on this machine are: {here}")
+    return Refusal(
+        code="runtime-unavailable",
+        detail=f"{wanted}; the interpreters on this machine are: {here}",
+        remedy="install one that fits (for example: uv python install 3.9; 3.7 is the oldest that can be used),"
+        " or name one of those that are here as python",
+    )
 
 
 def _names(wish: str, version: str) -> bool:
