@@ -72,6 +72,7 @@ def _install(recipe: Recipe, builder: Builder, notes: list[str]) -> str | Refusa
     """Run the install, or what goes round its failure; return the command that worked."""
     command = dated(recipe.setting("install"), recipe.date)
     tried = {command}
+    failed: list[str] = []
     while True:
         outcome = _run(recipe, builder, command)
         if outcome.exit_code == 0:
@@ -79,14 +80,15 @@ def _install(recipe: Recipe, builder: Builder, notes: list[str]) -> str | Refusa
         failure = Failure.OTHER if outcome.ended == Ended.TIMEOUT else read_failure(outcome.output)
         other = way_round(failure, command, recipe.setting("install_loose"))
         if not other or other in tried:
-            return _refusal(command, outcome, failure, tuple(notes[len(recipe.why) :]))
+            return _refusal(command, outcome, failure, tuple(failed))
+        failed.append(f"`{command}` failed: {telling_lines(outcome.output, 2)}")
         notes.append(f"`{command}` failed ({telling_lines(outcome.output, 1)}); installed with `{other}`")
         command = other
         tried.add(command)
 
 
 def _refusal(command: str, outcome: SandboxOutcome, failure: Failure, tried: tuple[str, ...]) -> Refusal:
-    lines = telling_lines(outcome.output, 6)
+    lines = telling_lines(outcome.output, 4)
     step = f"`{command}`"
     if outcome.ended == Ended.TIMEOUT:
         words = f"{step} did not end within {_INSTALL_SECONDS} s: {lines}"

@@ -22,7 +22,7 @@ _NETWORK: Final = re.compile(
     rb"|socket hang up|network (?:request|timeout|connectivity)|UNABLE_TO_(?:GET|VERIFY)|SELF_SIGNED_CERT"
     rb"|[Ss]elf[- ]signed certificate|unable to (?:get|verify)|CERT_HAS_EXPIRED"
     rb"|ERR_PNPM_(?:META_)?FETCH_FAIL|ERR_PNPM_FETCH_(?:5\d\d|403|429)|npm (?:ERR!|error) code E(?:5\d\d|403|429)"
-    rb"|Request failed \"?(?:5\d\d|403|429)|ENOSPC"
+    rb"|Request failed \"?(?:5\d\d|403|429)|ENOSPC|Could not resolve host"
 )
 _SYSTEM_PACKAGE: Final = re.compile(
     rb"gyp ERR! (?:find Python|stack Error: not found: make)|fatal error: \S+\.h: No such file"
@@ -40,6 +40,10 @@ _PACKAGE: Final = re.compile(
     re.MULTILINE,
 )
 _COMMANDS: Final = "say the whole set-up in commands of your own (setup.commands, with check beside it)"
+# Lines that stand in every log, whatever failed.
+_SAYS_NOTHING: Final = re.compile(
+    rb"A complete log of this run|^npm warn |404 Note that|^npm (?:ERR!|error)(?: 404)?$|Unknown env config"
+)
 _TELLING: Final = re.compile(rb"ERR|rror|not found|nsupported|incompatible|EBADENGINE|WARN.*lock")
 
 
@@ -124,6 +128,6 @@ def remedy(failure: Failure, log: bytes) -> str:
 
 def telling_lines(log: bytes, most: int) -> str:
     """Return the lines of a log that say what went wrong, the first ones if none stands out, as one line of text."""
-    lines = [line.strip() for line in log.splitlines() if line.strip()]
+    lines = [line.strip() for line in log.splitlines() if line.strip() and not _SAYS_NOTHING.search(line.strip())]
     telling = [line for line in lines if _TELLING.search(line)] or lines
     return " | ".join(line[:200].decode("utf-8", "replace") for line in telling[:most]) or "no output"
