@@ -20,6 +20,7 @@ MANIFEST: Final = "Cargo.toml"
 _DEPENDENCIES: Final = ("dependencies", "dev-dependencies", "build-dependencies", "dev_dependencies")
 # What a file of tests is called among the sources of a library or a program.
 _TEST_MODULE: Final = re.compile(r"(?:.+_)?tests?|test_.+")
+_TEST: Final = re.compile(r"#\[(?:\w+::)*(?:test|rstest|test_case|quickcheck)\b|\b(?:proptest|quickcheck)!")
 # A whole file behind a feature tells that its tests exist with that feature only.
 _FILE_FEATURE: Final = re.compile(r'^#!\[cfg\(feature\s*=\s*"([A-Za-z0-9_+.-]+)"\)\]', re.MULTILINE)
 
@@ -274,12 +275,20 @@ def _found(folder: str, kind: str, tree: TreeReader) -> Iterator[tuple[str, str]
 
 def _module_in(path: str, root: _Root, tree: TreeReader) -> str | None:
     module = module_path(path, root.path)
-    if root.arguments[0] != "--test" and not any(map(_TEST_MODULE.fullmatch, (module or "").split("::"))):
+    if module is None or (root.arguments[0] != "--test" and not _is_test_by_name(module)):
         return None
     if not module:
         return module
     declared = re.compile(rf"\bmod\s+(?:r#)?{re.escape(module.partition('::')[0])}\s*[;{{]")
-    return module if declared.search(_text(tree, root.path)) else None
+    if not declared.search(_text(tree, root.path)):
+        return None
+    # What programs of a test folder share is seldom tests; a folder that is one program may make its tests by macros.
+    shared = root.arguments[0] == "--test" and not root.path.endswith("/main.rs")
+    return None if shared and not _TEST.search(_text(tree, path)) else module
+
+
+def _is_test_by_name(module: str) -> bool:
+    return any(map(_TEST_MODULE.fullmatch, module.split("::")))
 
 
 def _text(tree: TreeReader, path: str) -> str:

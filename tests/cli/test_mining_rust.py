@@ -197,3 +197,81 @@ def test_only_dependencies_are_compiled_ahead(
     (made,) = (tmp_path / "cache").glob("environments/*/overlay/target/debug/deps")
     names = {path.name.partition("-")[0] for path in made.iterdir()}
     assert names == {"seven", "libseven"}
+
+
+_LOCK = """version = 4
+
+[[package]]
+name = "boxes"
+version = "0.1.0"
+dependencies = [
+ "seven",
+]
+
+[[package]]
+name = "seven"
+version = "0.1.0"
+source = "registry+https://github.com/rust-lang/crates.io-index"
+checksum = "{}"
+"""
+
+
+def test_a_lock_file_that_the_change_brings_is_fetched_from_the_heads_tree(
+    cli: CommandLine, workspace: Path, repo: RepoBuilder
+) -> None:
+    registry = _registry()
+    crate = registry["registry/seven-0.1.0.crate"]
+    assert isinstance(crate, bytes)
+    repo.commit("Bring a registry", {**registry, ".gitignore": "target\n"})
+    repo.commit(
+        "Tell the days of weeks, which nobody could count before",
+        {
+            "Cargo.toml": _PACKAGE + '[dependencies]\nseven = "0.1"\n',
+            "Cargo.lock": _LOCK.format(hashlib.sha256(crate).hexdigest()),
+            "src/lib.rs": "pub mod codec;\n\npub fn days(weeks: i32) -> i32 {\n    seven::seven() * weeks\n}\n",
+            "tests/days.rs": "#[test]\nfn weeks() {\n    assert_eq!(boxes::days(2), 14);\n}\n",
+        },
+    )
+    draft = _draft(workspace, _mined(cli, workspace, repo))
+    assert draft.environment.setup[1] == (
+        '(h="$PWD/../env/cargo" && cd ../head && CARGO_HOME="$h" cargo fetch --locked)'
+    )
+    assert draft.verification.reproduced
+
+
+def test_a_member_of_a_workspace_is_run_alone(cli: CommandLine, workspace: Path, repo: RepoBuilder) -> None:
+    member = (
+        '[package]\nname = "inner"\nversion = "0.1.0"\nedition = "2021"\n[dependencies]\nboxes = { path = "../.." }\n'
+    )
+    repo.commit(
+        "Make a workspace",
+        {
+            "Cargo.toml": _PACKAGE + '[workspace]\nmembers = ["crates/*"]\n',
+            "crates/inner/Cargo.toml": member,
+            "crates/inner/src/lib.rs": "pub fn square(a: i32) -> i32 {\n    boxes::area(a, a)\n}\n",
+            "crates/broken/Cargo.toml": '[package]\nname = "broken"\nversion = "0.1.0"\n',
+            "crates/broken/src/lib.rs": "this does not compile\n",
+        },
+    )
+    repo.commit(
+        _MESSAGE,
+        {
+            "src/lib.rs": "pub mod codec;\n\npub fn area(a: i32, b: i32) -> i32 {\n    a * b\n}\n",
+            "crates/inner/tests/all/main.rs": "mod squares;\n",
+            "crates/inner/tests/all/squares.rs": "#[test]\nfn three() {\n    assert_eq!(inner::square(3), 9);\n}\n",
+        },
+    )
+    row = _mined(cli, workspace, repo)
+    assert row["fails_by"] == [{"id": "crates/inner/tests/all/squares.rs::squares::three", "how": "assertion"}]
+    assert _draft(workspace, row).verification.reproduced
+
+
+@pytest.mark.skipif(
+    not any("-nightly" in one.version for one in installed_toolchains()), reason="no nightly toolchain of Rust"
+)
+def test_a_toolchain_file_that_asks_for_nightly_gets_it(cli: CommandLine, workspace: Path, repo: RepoBuilder) -> None:
+    repo.commit("Pin", {"rust-toolchain": "nightly\n"})
+    _fix(repo, area="#![feature(test)]\n" + _AREA)
+    draft = _draft(workspace, _mined(cli, workspace, repo))
+    assert "-nightly+" in draft.environment.runtime.version
+    assert draft.verification.reproduced
