@@ -174,7 +174,10 @@ def _built_blocks(built: Environment, *, reused: bool, width: int) -> list[str]:
     rows.append(("installed", (pins + (f" and {more} more" if more > 0 else "")) or "nothing"))
     return [
         _titled(how, [line for name, value in rows for line in _row(name, value, width)], style="good"),
-        _titled("commands of its set-up, as a case records them", _commands(built.setup, width, hashes=False)),
+        _titled(
+            "commands of its set-up, as a case records them (hashes left out)",
+            _commands(built.setup, width, hashes=False),
+        ),
     ]
 
 
@@ -223,7 +226,7 @@ def _check(explained: EnvironmentExplanation, width: int) -> list[str]:
 def _commands(commands: Iterable[str], width: int, *, hashes: bool = True) -> list[str]:
     lines: list[str] = []
     for command in commands:
-        text = shown(command) if hashes else _without_hashes(shown(command))
+        text = shown(command) if hashes else _HASH.sub("", shown(command))
         lines += [f"  {line}" if line else "" for line in folded(text, width - 2)]
     return lines
 
@@ -248,11 +251,6 @@ def folded(command: str, width: int) -> list[str]:
         else:
             current = longer
     return [*lines, current, *(rest.splitlines() if heredoc else ())]
-
-
-def _without_hashes(command: str) -> str:
-    short = _HASH.sub("", command)
-    return short if short == command else short.replace("EOF\n", "EOF\n# (hashes are left out here)\n", 1)
 
 
 def _rows(rows: Iterable[tuple[str, str]], width: int) -> str:

@@ -17,6 +17,7 @@ from typing import Final
 
 from casewright.errors import InfrastructureError
 from execution.languages.base import Builder, BuildStep, Refusal
+from execution.languages.system_packages import system_need
 from execution.recipe import Environment, Recipe
 from execution.sandbox import CACHE_DIR, Ended, SandboxOutcome
 
@@ -38,6 +39,7 @@ _NETWORK: Final = re.compile(
 )
 _TELLING: Final = re.compile(r"error|failed|fatal|not found|Could not|No such file", re.IGNORECASE)
 _NOT_FOUND: Final = 127
+_REMEDY: Final = "try the command in a plain clone, and mend it under setup.commands (or --setup-cmd)"
 
 
 def build(recipe: Recipe, builder: Builder) -> Environment | Refusal:
@@ -95,13 +97,23 @@ def failure(step: str, outcome: SandboxOutcome) -> Refusal:
     """
     text = outcome.output.decode("utf-8", "replace")
     lines = [line.strip()[:200] for line in text.splitlines() if line.strip()]
-    told = " | ".join(([line for line in lines if _TELLING.search(line)] or lines)[-4:]) or "it printed nothing"
+    telling = tuple(([line for line in lines if _TELLING.search(line)] or lines)[-4:])
+    told = " | ".join(telling) or "it printed nothing"
     if outcome.ended is not Ended.EXITED:
-        return Refusal(code="environment-failed", detail=f"{step} was ended by {outcome.ended.value}; {told}")
+        detail = f"{step} was ended by {outcome.ended.value}; {told}"
+        return Refusal(code="environment-failed", detail=detail, step=step, lines=telling, remedy=_REMEDY)
     if _NETWORK.search(text):
         raise InfrastructureError(f"{step}: {told}", "look at the network, then run again")
-    code = "needs-system-package" if outcome.exit_code == _NOT_FOUND else "environment-failed"
-    return Refusal(code=code, detail=f"{step} ended with {outcome.exit_code}: {told}")
+    need = system_need(text)
+    missing = outcome.exit_code == _NOT_FOUND or need is not None
+    return Refusal(
+        code="needs-system-package" if missing else "environment-failed",
+        detail=f"{step} ended with {outcome.exit_code}: {told}",
+        step=step,
+        package=need.package if need else "",
+        lines=telling,
+        remedy=need.remedy if need else _REMEDY,
+    )
 
 
 def _keep(tree: Path, before: frozenset[bytes], overlay: Path) -> None:
