@@ -9,7 +9,7 @@ from authoring.case import Case
 from authoring.sources import source_of
 from casewright.errors import CasewrightError
 from casewright.git_source import is_url
-from casewright.repository import Repository, open_source
+from casewright.repository import Repository, open_kept, open_source
 from casewright.store import Store
 from casewright.workspace import Workspace
 
@@ -21,7 +21,7 @@ def history_at_hand(
     """Give a case's open repository with an empty text, or None with the reason why it can't be looked into.
 
     ``source`` is what the user named: then it is opened whatever it is, a url is cloned, and errors are the user's.
-    Else it is the folder where the workspace found the repository last.
+    Else it is the folder where the workspace found the repository last, or the clone of its url in the cache as it is.
     """
     if source is not None:
         with open_source(source, Store().root) as repository:
@@ -29,13 +29,16 @@ def history_at_hand(
             yield (None if missing else repository), missing
         return
     place = source_of(workspace, case.repository_id, "") if workspace is not None else ""
-    if not place or is_url(place):
-        yield None, "its history is not at hand on this machine; name it with --repo SOURCE"
-        return
     try:
-        opened = open_source(place, Store().root)
+        if place and not is_url(place):
+            opened: Repository | None = open_source(place, Store().root)
+        else:
+            opened = open_kept(case.repository_url, Store().root) if is_url(case.repository_url) else None
     except CasewrightError as error:
         yield None, f"its history can't be read: {error.message}"
+        return
+    if opened is None:
+        yield None, "its history is not at hand on this machine; name it with --repo SOURCE"
         return
     with opened as repository:
         missing = _missing_pin(repository, case)

@@ -23,6 +23,7 @@ from casewright.store import CLONES, Store
 
 _MIRRORED: Final = ("+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*")
 _QUIETLY: Final = ("--quiet", "--no-tags", "--no-write-fetch-head")
+_WITHOUT_CONTENTS: Final = "-blobless"
 _UNFILTERED: Final = b"filtering not recognized by server"
 _NO_SUCH_REF: Final = b"couldn't find remote ref"
 _NO_FILTER: Final = ("remote.origin.promisor", "remote.origin.partialclonefilter", "extensions.partialclone")
@@ -36,11 +37,11 @@ def cached_clone(url: str, store: Store, *, whole: bool = False) -> Iterator[tup
     little; else one without contents, if the server can. The url may hold user info; the key and what is stored do
     not. Raises ``InfrastructureError`` when it can't be cloned at all; a clone that stops half-way leaves nothing.
     """
-    stored = public_url(url) or url
-    key = f"{repository_name(stored)[:40]}-{hashlib.sha256(stored.encode()).hexdigest()[:16]}"
-    filtered = not (whole or stored.startswith("file://") or (store.root / CLONES / key).exists())
+    key = _key(url)
+    local = (public_url(url) or url).startswith("file://")
+    filtered = not (whole or local or (store.root / CLONES / key).exists())
     if filtered:
-        key += "-blobless"
+        key += _WITHOUT_CONTENTS
     fresh: list[Path] = []
 
     def make(folder: Path) -> None:
@@ -50,6 +51,22 @@ def cached_clone(url: str, store: Store, *, whole: bool = False) -> Iterator[tup
     with store.entry(CLONES, key, make) as place:
         note = "" if fresh else _refresh(url, place, store.root / "locks" / f"fetch-{key}", filtered=filtered)
         yield place, note
+
+
+@contextmanager
+def kept_clone(url: str, store: Store) -> Iterator[Path | None]:
+    """Give the clone of a url that the store holds, as it is, or None; a whole one rather. Asks nobody."""
+    for key in (_key(url), _key(url) + _WITHOUT_CONTENTS):
+        with store.kept(CLONES, key) as place:
+            if place is not None:
+                yield place
+                return
+    yield None
+
+
+def fetch_nothing(object_ids: Iterable[str]) -> GitOutcome:  # noqa: ARG001 - whatever they are
+    """Fail as a fetch does that reaches nobody: for a clone that is looked at as it is."""
+    return GitOutcome(code=1, out=b"", err=b"fatal: only what is at hand is looked at")
 
 
 def fetch_owed(place: Path, url: str, object_ids: Iterable[str]) -> GitOutcome:
@@ -95,6 +112,11 @@ def _fetch_by_id(where: list[str], remote: str, object_ids: Iterable[str]) -> Gi
     options = ["-c", "fetch.negotiationAlgorithm=noop", "fetch", *_QUIETLY, "--filter=blob:none", "--stdin"]
     names = "".join(f"{name}\n" for name in object_ids).encode()
     return run_network_git([*where, *options, "--", remote], stdin=names)
+
+
+def _key(url: str) -> str:
+    stored = public_url(url) or url
+    return f"{repository_name(stored)[:40]}-{hashlib.sha256(stored.encode()).hexdigest()[:16]}"
 
 
 def _clone(url: str, folder: Path, *, filtered: bool) -> None:

@@ -10,6 +10,7 @@ import itertools
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Lock
@@ -18,8 +19,16 @@ from typing import Self
 
 from casewright.errors import SourceError, UsageError
 from casewright.git_blobs import Blobs, FetchOwed
-from casewright.git_clones import cached_clone, fetch_named, fetch_objects, fetch_owed, fetched_ref
-from casewright.git_command import Git, GitOutcome, run_network_git
+from casewright.git_clones import (
+    cached_clone,
+    fetch_named,
+    fetch_nothing,
+    fetch_objects,
+    fetch_owed,
+    fetched_ref,
+    kept_clone,
+)
+from casewright.git_command import Git, run_network_git
 from casewright.git_log import RawCommit, log_arguments, read_log, read_seconds
 from casewright.git_patches import LineCount, line_counts, patch_of, raw_entries, stable_patch_ids
 from casewright.git_source import (
@@ -439,46 +448,66 @@ def open_source(source: str, cache: Path) -> Repository:
     store = Store(cache)
     store.sweep()
     with ExitStack() as stack:
-        notes: list[str] = []
-        place: Path | None = None
         if is_url(source):
             place, note = stack.enter_context(cached_clone(source, store))
-            located, remote, shown = locate(place), public_url(source) or source, public_url(source) or source
-            notes += [note] if note else []
-        else:
-            located = locate(Path(source).expanduser())
-            remote = public_url(located.origin)
-            remote = "" if remote.startswith("file://") else remote
-            shown = source
-        if located.shallow:
-            notes.append(
-                f"{shown} is a shallow clone: commits beyond its boundary are not seen, and the boundary commits are no"
-                " changes; git fetch --unshallow brings the rest"
-            )
+            repository = _open_clone(source, place, store, partial(fetch_owed, place, source), stack.pop_all())
+            repository.notes += (note,) if note else ()
+            return repository
+        located = locate(Path(source).expanduser())
+        remote = public_url(located.origin)
+        remote = "" if remote.startswith("file://") else remote
+        repository = _open(source, located, store, None, stack.pop_all())
+    repository.remote_url = remote
+    repository.name = repository_name(remote or str(Path(source).expanduser().resolve()))
+    return repository
+
+
+def open_kept(url: str, cache: Path) -> Repository | None:
+    """Open the clone of a url that the cache holds, as it is, or return None: nobody is asked, now or later.
+
+    What a clone without file contents lacks is a ``RepositoryError`` then.
+    """
+    store = Store(cache)
+    with ExitStack() as stack:
+        place = stack.enter_context(kept_clone(url, store))
+        return None if place is None else _open_clone(url, place, store, fetch_nothing, stack.pop_all())
+
+
+def _open_clone(url: str, place: Path, store: Store, fetch: FetchOwed, stack: ExitStack) -> Repository:
+    """Open a clone of our own; ``stack`` holds it."""
+    repository = _open(public_url(url) or url, locate(place), store, fetch, stack, address=url, clone=place)
+    repository.remote_url = public_url(url) or url
+    return repository
+
+
+def _open(
+    shown: str,
+    located: Located,
+    store: Store,
+    fetch: FetchOwed | None,
+    stack: ExitStack,
+    *,
+    address: str = "",
+    clone: Path | None = None,
+) -> Repository:
+    """Open what was located. What a given partial clone lacks goes into our private folder: it is never written."""
+    with stack:
         scratch = stack.enter_context(store.scratch())
         git_dir = scratch / "git"
         git_dir.mkdir()
         make_private(git_dir, located)
-
-        def fetch(object_ids: Iterable[str]) -> GitOutcome:
-            # What is fetched into a clone of our own need not be fetched by the next run; a given one is never written.
-            if place is not None:
-                return fetch_owed(place, source, object_ids)
-            return fetch_objects(git_dir, located.promisor, object_ids)
-
         repository = Repository(
             source=shown,
-            address=source if place is not None else "",
-            clone=place,
+            address=address,
+            clone=clone,
             git=Git(git_dir, EMPTY_TREES[located.object_format]),
             located=located,
             scratch=scratch,
             store=store,
-            fetch=fetch,
+            fetch=fetch or partial(fetch_objects, git_dir, located.promisor),
             closing=stack.pop_all(),
         )
-    repository.remote_url = remote
-    repository.notes = tuple(notes)
-    if not is_url(source):
-        repository.name = repository_name(remote or str(Path(source).expanduser().resolve()))
+    if located.shallow:
+        told = "commits beyond its boundary are not seen, and the boundary commits are no changes"
+        repository.notes = (f"{shown} is a shallow clone: {told}; git fetch --unshallow brings the rest",)
     return repository

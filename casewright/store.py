@@ -112,6 +112,13 @@ class Store:
             yield place
 
     @contextlib.contextmanager
+    def kept(self, kind: str, key: str) -> Iterator[Path | None]:
+        """Give an entry that is there, kept from pruning while in use; None where there is none. Makes nothing."""
+        with self._locked(kind, key):
+            place = self.root / kind / key
+            yield place if place.exists() else None
+
+    @contextlib.contextmanager
     def shared(self, kind: str, key: str) -> Iterator[Path]:
         """Give a writable folder that several processes fill together, such as a download cache."""
         with self._locked(kind, key):

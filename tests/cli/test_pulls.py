@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import sqlite3
 import time
 from collections.abc import Iterator
@@ -222,6 +223,19 @@ class TestAddCase:
         assert "casewright review box-pr2 --by NAME" in again.out
         assert "Six is right.  # a person" in path.read_text()
         assert [entry.name for entry in workspace.cases.glob("*.yaml")] == ["box-pr2.yaml"]
+
+    def test_afterwards_the_case_is_looked_at_without_asking_anybody(
+        self, cli: CommandLine, workspace: Workspace, forge: Forge
+    ) -> None:
+        assert add(cli, workspace, "--pr", forge.pull_url("o/box", 2)).code == 0
+        shutil.rmtree(workspace.state / "changes")
+        forge.stop()
+        page = cli("-C", workspace.root, "show", "box-pr2", "--html", "-")
+        assert page.code == 0
+        assert "return a * b" in page.out
+        linted = cli("-C", workspace.root, "lint", "box-pr2", "--format", "json")
+        assert linted.json[0]["notes"] == []
+        forge.start()
 
     def test_a_merge_into_a_branch_that_is_gone_is_rejected_by_its_reason(
         self, cli: CommandLine, workspace: Workspace, forge: Forge, box: RepoBuilder
