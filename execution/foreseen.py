@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from execution.languages import python_foreseen
+from execution.languages import go_command, python_foreseen
 from execution.languages.javascript_installer import dated
 from execution.recipe import Recipe
 
@@ -27,6 +27,7 @@ def _own_commands(recipe: Recipe) -> tuple[str, ...]:
 _FORESEEN: Final[Mapping[str, Callable[[Recipe], tuple[str, ...]]]] = {
     "python": python_foreseen.foreseen,
     "javascript": _javascript,
+    "go": go_command.setup_commands,
     "generic": _own_commands,
 }
 

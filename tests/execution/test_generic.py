@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from casewright.errors import InfrastructureError
 from execution.languages import LANGUAGES, generic, javascript, module_of, python
-from execution.languages.base import PlanRequest, Refusal
+from execution.languages.base import PlanRequest
 from execution.languages.file_names import language_of_files
 from execution.languages.generic_command import filled, observed, wants_report
 from execution.languages.generic_report import read_report
@@ -279,7 +279,10 @@ class TestFailure:
 
     def test_a_command_that_is_not_there_and_one_that_fails(self) -> None:
         missing = failure("step", self.outcome(b"sh: 1: cmake: not found\n", 127))
-        assert missing == Refusal(code="needs-system-package", detail="step ended with 127: sh: 1: cmake: not found")
+        assert missing.code == "needs-system-package"
+        assert missing.detail == "step ended with 127: sh: 1: cmake: not found"
+        assert (missing.step, missing.package) == ("step", "cmake")
+        assert "apt install cmake" in missing.remedy
         assert failure("step", self.outcome(b"", 2)).detail == "step ended with 2: it printed nothing"
         assert "timeout" in failure("step", self.outcome(b"", 137, Ended.TIMEOUT)).detail
 

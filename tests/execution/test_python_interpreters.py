@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from execution.languages.base import Refusal
-from execution.languages.python_interpreters import Wishes, choose, installed
+from execution.languages.python_interpreters import Wishes, choose, installed, passed_over
 from execution.recipe import Runtime
 
 
@@ -86,3 +86,25 @@ def test_the_interpreters_of_this_machine_are_whole_and_exact() -> None:
     newest = found[0]
     said = subprocess.run((str(newest.executable), "--version"), capture_output=True, check=True).stdout.decode()
     assert said.strip() == f"Python {newest.version}"
+
+
+def test_what_ci_tests_on_bounds_the_choice_and_what_was_passed_over_is_told() -> None:
+    wishes = Wishes(
+        requires=">=3.8,<3.13",
+        classified=frozenset({(3, 9), (3, 10), (3, 11)}),
+        tested={(3, 9): "ci.yml", (3, 10): "ci.yml"},
+    )
+    date = int(datetime(2025, 1, 1, tzinfo=UTC).timestamp())
+    answer = choose(HERE, wishes, date)
+    assert not isinstance(answer, Refusal)
+    assert answer[0].version == "3.10.13"
+    assert "requires-python >=3.8,<3.13, the classifiers (3.9 to 3.11) and what CI tests on (3.9 to 3.10)" in answer[1]
+    assert passed_over(HERE, wishes, date, answer[0]) == (
+        "Python 3.13.0: requires-python is >=3.8,<3.13",
+        "Python 3.12.1: the project doesn't name it",
+        "Python 3.11.7: CI doesn't test on it",
+    )
+
+
+def test_ci_that_tests_on_nothing_that_is_here_bounds_nothing() -> None:
+    assert chosen(Wishes(tested={(3, 4): ".travis.yml"}), 2023) == "3.11.7"
