@@ -87,7 +87,7 @@ def plan(request: PlanRequest) -> Recipe | Refusal:
         directory=root,
         inputs=inputs if lock else (),
         settings=tuple((key, value) for key, value in settings.items() if value),
-        why=(why, f"cargo test of {len(targets)} files", about),
+        why=(why, f"cargo test: {len(targets)} of the changed files are in a target", about),
     )
 
 

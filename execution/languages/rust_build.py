@@ -10,7 +10,7 @@ from typing import Final
 
 from casewright.errors import InfrastructureError
 from execution.languages.base import Builder, BuildStep, Refusal
-from execution.languages.rust_check import HOME_FOLDER, exported, target_arguments
+from execution.languages.rust_check import HOME_FOLDER, LINTS, exported, target_arguments
 from execution.languages.rust_lock import LOCK, Locked, read_lock
 from execution.languages.rust_package import join
 from execution.languages.rust_toolchain import runtime_env, runtime_mounts
@@ -153,7 +153,7 @@ def _compile(recipe: Recipe, builder: Builder, notes: list[str]) -> Refusal | No
     lacks something is told now.
     """
     for arguments, _ in target_arguments(recipe, tuple(shlex.split(recipe.setting("graded")))):
-        outcome = _run(recipe, builder, f"cargo test --offline --no-run {shlex.join(arguments)}", network=False)
+        outcome = _run(recipe, builder, f"cargo test --offline --no-run {LINTS} {shlex.join(arguments)}", network=False)
         if outcome.ended is Ended.EXITED and outcome.exit_code == 0:
             continue
         said = failure(f"compiling {shlex.join(arguments)}", outcome)

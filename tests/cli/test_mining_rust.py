@@ -126,6 +126,15 @@ def test_outcomes_that_a_child_prints_are_not_believed(cli: CommandLine, workspa
     assert "ended twice" in row["detail"]
 
 
+def test_lints_that_a_project_denies_do_not_fail_its_tests(
+    cli: CommandLine, workspace: Path, repo: RepoBuilder
+) -> None:
+    _fix(repo, area="#![deny(warnings)]\n" + _AREA + "\nfn unused() {}\n")
+    row = _mined(cli, workspace, repo)
+    assert row["fails_by"] == [{"id": "tests/area.rs::multiplies", "how": "assertion"}]
+    assert _draft(workspace, row).verification.reproduced
+
+
 def test_what_no_harness_runs_has_no_runner(cli: CommandLine, workspace: Path, repo: RepoBuilder) -> None:
     repo.commit("Declare", {"Cargo.toml": _PACKAGE + '[[test]]\nname = "own"\nharness = false\n', "tests/own.rs": ""})
     _fix(repo, own="fn main() {\n    assert_eq!(boxes::area(3, 4), 12);\n}\n")
