@@ -28,7 +28,7 @@ def read_lock(data: bytes | None) -> frozenset[Locked] | None:
         return None
     return frozenset(
         Locked(name=str(row.get("name")), version=str(row.get("version")), source=row["source"])
-        for row in rows
+        for row in (rows if isinstance(rows, list) else ())
         if isinstance(row, dict) and isinstance(row.get("source"), str)
     )
 

@@ -164,6 +164,7 @@ def test_a_target_without_the_harness_has_no_runner() -> None:
 def test_what_a_lock_file_takes_from_outside() -> None:
     assert read_lock(None) is None
     assert read_lock(b"<<<") is None
+    assert read_lock(b"package = 3\n") == frozenset()
     assert read_lock(_lock().encode()) == frozenset()
     head, base = _lock(("a", "1.0.0")).encode(), _lock(("a", "1.0.0"), ("b", "2.0.0")).encode()
     assert [package.name for package in only_in_base(head, base)] == ["b"]

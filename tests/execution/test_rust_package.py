@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from execution.languages.rust_package import (
     find_target,
@@ -137,3 +139,35 @@ def test_every_sort_of_dependency_needs_a_registry(manifest: str) -> None:
 def test_a_dependency_of_the_workspace_is_what_the_workspace_says() -> None:
     tree = MemoryTree({"Cargo.toml": "[dependencies]\ninner.workspace = true\n"})
     assert not needs_registry(("Cargo.toml",), tree)
+
+
+_KEYS = (
+    "package",
+    "lib",
+    "test",
+    "bin",
+    "workspace",
+    "dependencies",
+    "target",
+    "patch",
+    "features",
+    "dev-dependencies",
+)
+_VALUES = ("1", '"src/lib.rs"', "[]", "{}", '["a"]', "[{}]", "{ path = 3 }", "{ members = 1, exclude = [2] }", "false")
+
+
+@given(st.dictionaries(st.sampled_from(_KEYS), st.sampled_from(_VALUES)))
+def test_a_manifest_of_any_make_is_read(rows: dict[str, str]) -> None:
+    text = "".join(f"{key} = {value}\n" for key, value in rows.items())
+    tree = MemoryTree({"Cargo.toml": text, "tests/a.rs": "", "src/lib.rs": "mod tests;", "src/tests.rs": ""})
+    for path in ("tests/a.rs", "src/tests.rs"):
+        target = find_target(path, tree)
+        assert target is None or target.manifest == "Cargo.toml"
+    assert workspace_root("Cargo.toml", tree) == "."
+    assert packages_around(".", ("Cargo.toml",), tree) == ("Cargo.toml",)
+    assert needs_registry(("Cargo.toml",), tree) in {True, False}
+
+
+@given(st.binary(max_size=80))
+def test_bytes_that_are_no_manifest_are_survived(data: bytes) -> None:
+    find_target("tests/a.rs", MemoryTree({"Cargo.toml": data.decode("latin-1"), "tests/a.rs": ""}))
