@@ -23,6 +23,13 @@ from miner.reasons import Reason
 # A suite's choice of runner and project shows in its first files; reading thousands would only take longer.
 MOST_TEST_FILES: Final = 200
 
+# What a person writes who says the whole set-up; the words in capitals are to be replaced.
+_OWN_COMMANDS: Final = (("setup.commands", "COMMAND THAT INSTALLS"), ("check", "COMMAND {files} REPORT TO {report}"))
+_PASSED_ON: Final = (("setup.pass_env", "UV_INDEX"),)
+_OWN_COMMANDS_REMEDY: Final = (
+    "say by commands of your own how the tests are set up and run (a report: JUnit XML or TAP)"
+)
+
 Dated = Callable[[Recipe], int]
 
 
@@ -75,7 +82,7 @@ def explain_environment(
         graded=changed if of_change else in_tree[:MOST_TEST_FILES],
         of_change=of_change,
         tests_in_tree=len(in_tree),
-        planned=planned if isinstance(planned, Refusal) else planned[0],
+        planned=with_remedy(planned) if isinstance(planned, Refusal) else planned[0],
     )
     if isinstance(planned, Refusal):
         return explained
@@ -107,7 +114,20 @@ def build_environment(recipe: Recipe, commit: str, tools: Tools) -> EnvironmentB
         ) as built:
             return EnvironmentBuild(ended=built, reused=reused)
     except BuildRefusedError as refused:
-        return EnvironmentBuild(ended=refused.refusal)
+        return EnvironmentBuild(ended=with_remedy(refused.refusal))
+
+
+def with_remedy(refusal: Refusal) -> Refusal:
+    """Return a refusal with a remedy where it has none, and with the lines of ``casewright.yaml`` that a remedy means.
+
+    A way that is open for every tree is better than none: commands of the user's own.
+    """
+    if refusal.settings:
+        return refusal
+    remedy = refusal.remedy or _OWN_COMMANDS_REMEDY
+    if not refusal.remedy or "setup.commands" in remedy:
+        return replace(refusal, remedy=remedy, settings=_OWN_COMMANDS)
+    return replace(refusal, settings=_PASSED_ON) if "setup.pass_env" in remedy else refusal
 
 
 def is_stored(recipe: Recipe, store: Store) -> bool:
