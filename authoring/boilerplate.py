@@ -38,7 +38,7 @@ _PLACEHOLDER = re.compile(
     r"|\d[.)][ \t]*(?:go to|click on|scroll down to|see error|open) ?['\"\u2018\u201c]?\.{0,4}['\"\u2019\u201d]?"
     r"|\d{1,2}[.)][ \t]*(?:\.{3}|\u2026)?|thanks? (?:you )?(?:for|in advance)\b.{0,120}|thank you!?|thanks!?"
     r"|cheers!?|hi(?: there| all| team| folks| everyone)?[,!.]?|hello(?: there| all| team| everyone)?[,!.]?"
-    r"|first of all,? thanks.{0,120}"
+    r"|first of all,? thanks.{0,120}|(?:hi|hello|hey)\b[^.!?\n]{0,20}\bthank(?:s| you)\b[^.!?\n]{0,120}[.!?]?"
     r"|\[!(?:note|tip|important|warning|caution)\]|(?:many |big |huge |special )?(?:thanks|credits?|props"
     r"|kudos) (?:also )?to [^.!?]{1,80}\.?|\[e\.g\..*\]|(?:-[ \t]*)?(?:os|browser|version"
     r"|device)[ \t]*:?[ \t]*\[?e\.g\..*"

@@ -2,7 +2,8 @@
 
 What goes: comments, badges, addresses, numbers of issues, ids of commits, trailers, merge and revert formulas, what
 templates and bots wrote, checklists, sections on tests, quoted diffs and mails, sections that tell how it was fixed.
-What stays as it was typed: code blocks and inline code, indents, lists, tables, line breaks.
+What stays as it was typed: code blocks (but for blanks at the ends of their lines) and inline code, indents, lists,
+tables, line breaks.
 """
 
 from __future__ import annotations
@@ -89,7 +90,7 @@ _BESIDES = re.compile(
 _LEFTOVER = re.compile(
     r"(?:(?:this|it|which|that|pr|should|also|will|hopefully|partially|partly|the|a|an|and|or|to|of|in|with|on|for"
     r"|from|by|as|is|via|at|issues?|bugs?|tickets?|pull requests?|prs?|comments?|above|below|linked|one|for"
-    r"|examples?|since|broken|regression|more|info"
+    r"|examples?|since|broken|regression|discovered|found|seen|noticed|spotted|observed|more|info"
     r"|information|details?|discussions?|context|refer|reported|fix(?:e[sd]|ing)?"
     r"|clos(?:e[sd]?|ing)|resolv(?:e[sd]?|ing)|address(?:e[sd])?|refs?|references?|re|see|cf|related|links?|linked"
     r"|duplicate|part|for|examples?|since|broken|regression|introduced|follow|up|followup|supersedes?|replaces?|depends?|requires?|blocked|alternative|continuation"

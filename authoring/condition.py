@@ -19,18 +19,21 @@ PLAIN_CONDITION: Final = "Resolved when everything described above holds."
 # A sentence that says how things are to be, and not only how they are.
 _DEMAND = re.compile(
     r"\b(?:should(?:n['\u2019]t)?|must(?:n['\u2019]t)?|shall|ought to|(?<!as )expect(?:ed|s|ing|ation|ations)?"
-    r"|resolved (?:when|if|once)|done (?:when|once)|no longer|instead of|rather than|supposed to|desired"
+    r"|resolved (?:when|if|once)|done (?:when|once)|no longer|supposed to|desired"
     r"|would (?:be|make) (?:\w+ )?(?:nice|good|great|useful|better|helpful|sense)|(?:would|['\u2019]d) (?:like|love"
     r"|prefer|expect))\b",
     re.IGNORECASE,
 )
+# "X instead of Y" tells a fault or the way to the fix as often as a wish; it is a wish in an order to the program.
+_COMPARISON = re.compile(r"\b(?:instead of|rather than)\b", re.IGNORECASE)
+_ORDERED = re.compile(r"(?:[-*+] )?(?:please )?([a-z]+)\b", re.IGNORECASE)
 # "This should fix it" tells of the fix, "you should see" of a reproduction, "maybe I should" of nothing.
 _NO_DEMAND = re.compile(
     r"\b(?:should (?:also )?(?:fix|close|resolve|address|solve|help|see|reproduce|probably be closed)|should i\b"
     r"|i should|you should|should we|we should (?:discuss|talk)|must be a|must have been|not expected to work)\b",
     re.IGNORECASE,
 )
-_EXPECTATION = re.compile(r"\b(?:expect(?:ed|ation|ations)?|desired|acceptance)\b", re.IGNORECASE)
+_EXPECTATION = re.compile(r"\b(?:(?<!as )expect(?:ed|ation|ations)?|desired|acceptance)\b", re.IGNORECASE)
 _HEADING = re.compile(r"#{1,6} |\*\*[^*]+\*\*:?$|[^.!?`]{1,60}:$")
 _INLINE_CODE = re.compile(r"`[^`\n]*`")
 _QUOTED = re.compile(r"\"[^\"\n]*\"")
@@ -65,6 +68,11 @@ _FIX = re.compile(
 _REMOVE = re.compile(r"(?:removed?|drop(?:ped)?|deleted?|get rid of) (?=\S)", re.IGNORECASE)
 # What a title says of the place before it says what is to be done there: ``parser: allow blanks``.
 _SCOPE = re.compile(r"(?:\[\w.-]{1,30}\] ?)?[\w./-]{1,60}: (?=\S)|\[\w.-]{1,30}\] (?=\S)")
+_SECOND_ORDER = re.compile(
+    r", (?:and )?(?:fix|add|remove|update|use|make|freeze|drop|change|improve|rename) ", re.IGNORECASE
+)
+# What no title of a task says: how a branch came in.
+_BRANCH_MERGED = re.compile(r"merge (?:pull request|pr|mr|merge request|branch)\b", re.IGNORECASE)
 _ADD = re.compile(r"(?:add(?:ed)?|introduced?|implement(?:ed)?|created?) (?=\S)", re.IGNORECASE)
 # Imperatives that say what is to be done to the program.
 _WORK: Final = frozenset(
@@ -100,7 +108,7 @@ def has_resolved_condition(text: str) -> bool:
                 return True
             continue
         prose = _QUOTED.sub('""', _INLINE_CODE.sub("``", sentence))
-        if sentence.endswith("?") or _NO_DEMAND.search(prose) or not _DEMAND.search(prose):
+        if sentence.endswith("?") or _NO_DEMAND.search(prose) or not _demands(prose):
             continue
         # "As expected." and "Expected:" demand nothing yet.
         if len(_WORD.findall(sentence)) >= 3:
@@ -118,11 +126,40 @@ def resolved_condition(titles: Sequence[str]) -> str:
     usable = [title for title in bare if title and len(title) <= LONGEST_TITLE]
     if not usable or len(usable) != len(bare) or len(usable) > MOST_TITLES:
         return PLAIN_CONDITION
-    return " ".join(f"Resolved when {_scoped_wish(title)}." for title in usable)
+    wishes = [_scoped_wish(title) for title in _said_once(usable)]
+    if not all(wishes):
+        return PLAIN_CONDITION
+    return " ".join(f"Resolved when {wish}." for wish in wishes)
+
+
+def _said_once(titles: Sequence[str]) -> list[str]:
+    """Return titles without those that another one holds as well, backticks and case aside; of equals the first."""
+    plain = [" " + title.replace("`", "").lower() + " " for title in titles]
+    return [
+        title
+        for number, title in enumerate(titles)
+        if not any(
+            plain[number] in other and (plain[number] != other or place < number)
+            for place, other in enumerate(plain)
+            if place != number
+        )
+    ]
+
+
+def _demands(prose: str) -> bool:
+    """Say whether a sentence without its code and quotes says how the program is to behave."""
+    if _DEMAND.search(prose):
+        return True
+    order = _ORDERED.match(prose)
+    ordered = order is not None and order[1].lower() in _BEHAVIOUR - {"use"}
+    return ordered and _COMPARISON.search(prose) is not None
 
 
 def _wish(title: str) -> str:
-    """Turn a title into what follows "resolved when"; where no clause can be made of it, it is quoted after a colon."""
+    """Turn a title into what follows "resolved when"; where no clause can be made of it, it is quoted after a colon.
+
+    Returns nothing where the quotation would not read as one: "Add dots to names".
+    """
     for opening, clause in (
         (_POSSIBLE, "it is possible to {}"),
         (_SUPPORT, "there is support for {}"),
@@ -138,21 +175,32 @@ def _wish(title: str) -> str:
         return f"this no longer happens: {rest}" if _FAULT.search(rest) else f"this is fixed: {rest}"
     word, _, rest = title.partition(" ")
     verb = _present(word.lower())
-    if verb in _BEHAVIOUR and rest:
+    # "Validate colors, fix the default" orders two things, and a verb turned into the present would fit but one.
+    if verb in _BEHAVIOUR and rest and not _SECOND_ORDER.search(rest):
         return f"the project {_third_person(verb)} {rest}"
     ordered = verb in _WORK or _ADD.match(title) or _REMOVE.match(title)
     if _FAULT.search(title) and not ordered:
         return f"this no longer happens: {title}"
-    for opening, clause in ((_REMOVE, "this is gone: {}"), (_ADD, "this is there: {}")):
-        found = opening.match(title)
-        if found:
-            return clause.format(title[found.end() :])
+    removed, added = _REMOVE.match(title), _ADD.match(title)
+    if removed or added:
+        return (
+            f"this is gone: {title[removed.end() :]}" if removed else _presence(title[added.end() :] if added else "")
+        )
     # A title that is no order may name what is wrong or what is wanted; this is true of both.
-    return f"this is done: {title}" if verb in _WORK else f"this is settled: {title}"
+    return f"this is done: {title}" if verb in _WORK or _SECOND_ORDER.search(title) else f"this is settled: {title}"
+
+
+def _presence(added: str) -> str:
+    """Return the clause that says that what a title adds is there; nothing where the title says where to put it."""
+    if re.match(r"an? \S", added, re.IGNORECASE):
+        return f"there is {added[:1].lower()}{added[1:]}"
+    return "" if " to " in added else f"this is there: {added}"
 
 
 def _scoped_wish(title: str) -> str:
     """Return what follows "resolved when", without the place that a title names first, where an order follows it."""
+    if _BRANCH_MERGED.match(title):
+        return ""
     scope = _SCOPE.match(title)
     if scope and not _FAULT.search(title):
         wish = _wish(title[scope.end() :])

@@ -103,6 +103,15 @@ _THANKS = re.compile(
     re.IGNORECASE,
 )
 _EMPTY_PAIR = re.compile(r"(?<!\S)(?:\((?:see|cf\.?|via|from|refs?|link|docs|here|also|\W){0,9}\)|\[[ \t]{0,9}\])")
+# Where an address stood; no text holds this sign, since control characters are taken out first.
+_GONE = "\x02"
+# What only pointed to an address at the end of a clause: "as found in …", "here: …".
+_POINTING = re.compile(
+    r"(?:,?[ \t](?:as )?(?:discovered|found|seen|noticed|spotted|observed|reported|described|discussed|mentioned"
+    r"|documented|explained))?"
+    rf",?[ \t](?:here|in|at|see|via)[ \t]?:?[ \t]{_GONE}(?=[.,;)]|$)",
+    re.IGNORECASE,
+)
 _HELD = re.compile("\x00([A-P]+)\x01")
 
 
@@ -160,12 +169,14 @@ def _without_links(line: str) -> str:
         line = _IMAGE.sub(lambda found: "" if _BADGE.search(found[2] or "") else _screenshot(found[1]), line)
         line = _LINK.sub(lambda found: _link_text(found[1]), line)
         line = _REFERENCE_LINK.sub(lambda found: found[1], line)
-    return _BARE_ADDRESS.sub(_address_text, line) if ":" in line else line
+    if ":" not in line:
+        return line
+    return _POINTING.sub("", _BARE_ADDRESS.sub(_address_text, line)).replace(_GONE, "")
 
 
 def _address_text(found: re.Match[str]) -> str:
     # A full stop after an address ends the sentence, not the address.
-    return "." if found[0].endswith(".") else ""
+    return f"{_GONE}." if found[0].endswith(".") else _GONE
 
 
 def _stop_of(found: re.Match[str]) -> str:

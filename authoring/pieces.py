@@ -18,6 +18,8 @@ _INVISIBLE = re.compile(
 _ITEM = re.compile(r"([ \t]*)([-*+\u2022]|\d{1,3}[.)])([ \t]+)\S")
 _COMMENT_START = re.compile("<!--")
 _BACKTICKS = re.compile("`+")
+# A literal block of a case file can't hold a line that ends in a blank.
+_CODE_LINE_END = re.compile("(?<![ \t])[ \t]+$", re.MULTILINE)
 _CODE_INDENT = 4
 
 
@@ -115,7 +117,7 @@ def joined(parts: list[Piece]) -> str:
     lines: list[str] = []
     for part in parts:
         if part.code or part.text.strip() or (lines and lines[-1]):
-            lines.append(part.text if part.code else part.text.rstrip())
+            lines += _CODE_LINE_END.sub("", part.text).split("\n") if part.code else [part.text.rstrip()]
     while lines and not lines[-1].strip():
         lines.pop()
     return "\n".join(lines)

@@ -49,7 +49,8 @@ def test_no_two_blank_lines_stand_outside_code(text: str, kind: TextKind) -> Non
 
 @given(st.text(st.characters(exclude_categories=["Cc", "Cf", "Cs"], exclude_characters="`\u2028\u2029"), max_size=80))
 def test_a_fenced_block_stays_as_it_was_typed(inner: str) -> None:
-    block = f"```python\nx = 1{inner}\n\n\n  y  =  #12\n```"
+    # Blanks at the end of a line go, since a case file can't hold them as a block that a person may edit.
+    block = f"```python\nx = 1{inner.rstrip(' ')}\n\n\n  y  =  #12\n```"
     for kind in TextKind:
         expected = f"Before it.\n\n{block}\n\nAfter it."
         assert cleaned(expected, kind) == expected
@@ -85,6 +86,12 @@ def test_very_many_lines_are_no_trouble(unit: str) -> None:
         ("The number 1e1000000 and #1a2b3c4 stay.", "The number 1e1000000 and #1a2b3c4 stay."),
         ("Use the `@property` and @cached methods.", "Use the `@property` and @cached methods."),
         ("Install @types/node first.", "Install @types/node first."),
+        ("Call it.\n\ndiscovered in https://x.y/pull/26282", "Call it."),
+        ("Names are lost, as found in https://x.y/pull/2.", "Names are lost."),
+        ("It can be seen by changing the check here: https://x.y/a.py#L9.", "It can be seen by changing the check."),
+        ("Read https://x.y/a for the order.", "Read for the order."),
+        ("Hello, and thanks for all your work \U0001f64f\U0001f3fb\n\nIt fails.", "It fails."),
+        ("```\nx = 1 \n\t\ny\n``` ", "```\nx = 1\n\ny\n```"),
         ("Hello,\n\nit fails.\n\nThanks in advance!", "it fails."),
         ("It fails.\n\n## Environment\n\n- Python: 3.11\n", "It fails."),
         ("It fails.\n\n## Environment\n\n- OS: it only fails on a case-insensitive disk\n", None),

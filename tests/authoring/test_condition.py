@@ -38,6 +38,10 @@ def test_a_condition_is_seen(text: str) -> None:
         "Should this be allowed?",
         "This should fix the problem.",
         "Works as expected.",
+        "The index route works as expected:\n\n```\nx\n```",
+        "This updates the regex to use `x` instead of `y`.",
+        "It gets this wrong and passes `self.a` instead of just `self.b`.",
+        "A tuple is returned instead of a list.",
         "An unexpected error is raised.",
         "## Expected behavior\n\n## Actual behavior\n\nIt fails.",
     ],
@@ -59,7 +63,11 @@ def test_no_condition_is_seen(text: str) -> None:
         ("Add a way to list names", "Resolved when it is possible to list names."),
         ("Is it possible to list names?", "Resolved when it is possible to list names."),
         ("Support for Python 3.13", "Resolved when there is support for Python 3.13."),
-        ("Add cache_info() to caches", "Resolved when this is there: cache_info() to caches."),
+        ("Add cache_info() to caches", PLAIN_CONDITION),
+        ("Add Python 3.15 to test matrix", PLAIN_CONDITION),
+        ("Merge pull request from dev/one", PLAIN_CONDITION),
+        ("Merge defaults into options", "Resolved when the project merges defaults into options."),
+        ("Add an option for names", "Resolved when there is an option for names."),
         ("Remove the old loader", "Resolved when this is gone: the old loader."),
         ("Improve error messages", "Resolved when this is done: Improve error messages."),
         ("Rounding on Windows", "Resolved when this is settled: Rounding on Windows."),
@@ -68,6 +76,7 @@ def test_no_condition_is_seen(text: str) -> None:
         ("Corrected the week", "Resolved when this is fixed: the week."),
         ("Updated the table", "Resolved when this is done: Updated the table."),
         ("kubelet: restarts twice", "Resolved when this no longer happens: kubelet: restarts twice."),
+        ("Validate colors, fix the default", "Resolved when this is done: Validate colors, fix the default."),
         ("", PLAIN_CONDITION),
         ("x" * 500, PLAIN_CONDITION),
     ],
@@ -81,6 +90,14 @@ def test_several_titles_give_a_sentence_each_and_many_give_a_plain_one() -> None
         "Resolved when the project allows blanks. Resolved when the project keeps names."
     )
     assert resolved_condition(["Allow blanks"] * 4) == PLAIN_CONDITION
+
+
+def test_a_title_that_another_holds_is_said_once() -> None:
+    assert resolved_condition(["Keep names", "Keep `names` of users"]) == (
+        "Resolved when the project keeps `names` of users."
+    )
+    assert resolved_condition(["Keep name", "Keep names"]).count("Resolved when") == 2
+    assert resolved_condition(["Keep `names`", "Keep names"]) == "Resolved when the project keeps `names`."
 
 
 @given(st.lists(st.text(st.characters(exclude_categories=["Cc", "Cs", "Zl", "Zp"]), max_size=60), max_size=4))
