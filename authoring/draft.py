@@ -1,8 +1,13 @@
-"""Drafts: ``cases/<id>.yaml``, written once by a tool, then edited by people and, in its own fields only, by tools."""
+"""Drafts: ``cases/<id>.yaml``, written once by a tool, then edited by people and, in its own fields only, by tools.
+
+A change is made to the file as it is at that moment, under a lock that is held for that moment alone: texts are edited
+and reviewed while another casewright mines for hours, and neither takes away what the other wrote.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -14,10 +19,13 @@ from casewright.document_edits import updated
 from casewright.documents import fault_error, parse_model, render
 from casewright.errors import DocumentError, InvalidInputError, WorkspaceError
 from casewright.files import create_file, replace_file
-from casewright.workspace import Workspace
+from casewright.workspace import Workspace, locked
 
 # What a later tool run may change in a draft; all else is the person's.
 TOOL_OWNED: Final = ("environment", "grading", "verification")
+
+# A write takes a moment: only of a casewright that was stopped in the middle of one can it be longer.
+_PATIENCE_SECONDS: Final = 10
 
 _COMMENTS: Final[Mapping[str, str]] = {
     "schema": "A casewright draft. Edit it by hand: later runs change environment, grading and verification alone,\n"
@@ -147,10 +155,22 @@ def write_draft(workspace: Workspace, case: Case) -> Path:
     return path
 
 
+@contextmanager
+def drafts_held(workspace: Workspace) -> Iterator[None]:
+    """Keep every other casewright from changing a draft; for a moment only, since ``mine`` waits for it too.
+
+    Raises ``WorkspaceError`` where the workspace can't be written, or another one does not let go.
+    """
+    with locked(workspace, "drafts", patience=_PATIENCE_SECONDS):
+        yield
+
+
 def update_record(draft: Draft, case: Case) -> Draft:
     """Put a case's environment, grading and verification into a draft; all else in the file stays byte for byte.
 
-    Raises ``DocumentError`` when the outcome would contradict itself, ``WorkspaceError`` when it can't be written.
+    What was written to the file since ``draft`` was read stays too. Raises ``DocumentError`` when the outcome would
+    contradict itself or the file can't be read any more, ``InvalidInputError`` when it is gone, ``WorkspaceError`` when
+    it can't be written or somebody else has changed these very fields meanwhile.
     """
     fresh = to_plain(case)
     return _saved(draft, {key: fresh[key] for key in TOOL_OWNED})
@@ -161,16 +181,11 @@ def edit_draft(draft: Draft, changes: Mapping[str, Any]) -> Draft:
     return _saved(draft, changes)
 
 
-def _saved(draft: Draft, changes: Mapping[str, Any]) -> Draft:
-    data = updated(draft.data, draft.name, changes)
-    case = parse_draft(data, draft.name)
-    if data != draft.data:
-        replace_file(draft.path, data)
-    return Draft(path=draft.path, name=draft.name, data=data, case=case)
-
-
 def mark_reviewed(draft: Draft, by: str, day: str, waivers: tuple[Waiver, ...] | None = None) -> Draft:
-    """Record that a person has read the case on ``day`` (YYYY-MM-DD); waivers that are given replace the old ones."""
+    """Record that a person has read the case on ``day`` (YYYY-MM-DD); waivers that are given replace the old ones.
+
+    Raises as ``update_record`` does, also where the texts that were read are others by now.
+    """
     review = Review(
         state=ReviewState.VERIFIED,
         by=by,
@@ -178,4 +193,23 @@ def mark_reviewed(draft: Draft, by: str, day: str, waivers: tuple[Waiver, ...] |
         task_digest=task_digest(draft.case.task),
         waivers=draft.case.review.waivers if waivers is None else waivers,
     )
-    return _saved(draft, {"review": to_plain(review)})
+    return _saved(draft, {"review": to_plain(review)}, rests_on=("task", "hints"))
+
+
+def _saved(draft: Draft, changes: Mapping[str, Any], rests_on: tuple[str, ...] = ()) -> Draft:
+    """Set keys in the file as it is by now, unless they or those that they rest on are others than ``draft`` has."""
+    # `draft_path` puts a draft into the folder of drafts, and nothing else reads one.
+    workspace = Workspace(root=draft.path.parent.parent)
+    with drafts_held(workspace):
+        now = load_draft(workspace, draft.case.id, edited_record=True)
+        seen, found = draft.plain, now.plain
+        others = [key for key in (*changes, *rests_on) if seen[key] != found[key]]
+        if others:
+            raise WorkspaceError(
+                f"somebody else has changed {', '.join(others)} of {draft.name} meanwhile", "look at it and run again"
+            )
+        data = updated(now.data, draft.name, changes)
+        case = parse_draft(data, draft.name)
+        if data != now.data:
+            replace_file(draft.path, data)
+    return Draft(path=draft.path, name=draft.name, data=data, case=case)

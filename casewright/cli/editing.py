@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from authoring.case import to_plain
-from authoring.draft import Draft, edit_draft, load_draft
+from authoring.draft import Draft, drafts_held, edit_draft, load_draft
 from authoring.findings import Judged, judged
 from authoring.history_at_hand import commit_message, history_at_hand
 from authoring.known_texts import known_texts
@@ -32,15 +32,13 @@ from casewright.errors import (
 )
 from casewright.files import replace_file
 from casewright.git_editor import editor_of_git
-from casewright.workspace import Workspace, locked
+from casewright.workspace import Workspace
 
 # What ends at once when it is started bare, the file still open in its window, and the flag that makes it stay.
 _LEAVE_AT_ONCE: Final = dict.fromkeys(
     ("code", "code-insiders", "codium", "cursor", "subl", "zed", "mate", "atom"), "--wait"
 )
 _STAYING_FLAGS: Final = frozenset({"--wait", "-w", "--block", "-b", "--standalone", "-s"})
-# How long the closing of the editor waits for another casewright that is about to end.
-_PATIENCE_SECONDS: Final = 10
 # Of the workspace's own folder: what is being edited, or could not be saved.
 _FOLDER: Final = "edits"
 
@@ -67,14 +65,15 @@ class Beginning:
 def edit(workspace: Workspace, case_id: str, beginning: Beginning, *, verbosity: int = 0) -> Edited:
     """Let the author edit the task and the hints of a draft; return what became of it.
 
-    Nothing is locked while the editor is open. Raises ``InvalidInputError`` and ``DocumentError`` for a draft or a text
-    that can't be read, ``UsageError`` without an editor, ``InfrastructureError`` for one that fails, ``RefusedError``
-    for an emptied task, ``WorkspaceError`` where the draft changed meanwhile or can't be written. Where a text was
-    written before that, the error names the file that keeps it.
+    Nothing is locked while the editor is open, and another casewright may mine all the while. Raises
+    ``InvalidInputError`` and ``DocumentError`` for a draft or a text that can't be read, ``UsageError`` without an
+    editor, ``InfrastructureError`` for one that fails, ``RefusedError`` for an emptied task, ``WorkspaceError`` where
+    the draft changed meanwhile or can't be written. Where a text was written before that, the error names the file that
+    keeps it.
     """
     draft = load_draft(workspace, case_id)
     editor = editor_command(os.environ)
-    with locked(workspace):
+    with drafts_held(workspace):
         # Who could not save in the end is told before the work, not after it.
         pass
     for left in _left_behind(workspace, case_id):
@@ -227,12 +226,11 @@ def _come_back(path: Path, name: str, before: Texts) -> Texts:
 
 def _saved(workspace: Workspace, draft: Draft, texts: Texts, proposed: Proposed | None) -> Draft:
     """Put the texts into the draft as it is by now: tools and people may have changed all else meanwhile."""
-    with locked(workspace, patience=_PATIENCE_SECONDS):
-        now = load_draft(workspace, draft.case.id)
-        if (now.case.task, now.case.hints) != (draft.case.task, draft.case.hints):
-            raise WorkspaceError(f"the texts of {draft.name} were changed by somebody else while the editor was open")
-        wanted = {"task": texts.task, "hints": texts.hints}
-        changes: dict[str, object] = {key: text for key, text in wanted.items() if getattr(now.case, key) != text}
-        if proposed is not None and "task" in changes:
-            changes["source"] = to_plain(with_proposal(now.case, proposed))["source"]
-        return edit_draft(now, changes)
+    now = load_draft(workspace, draft.case.id)
+    if (now.case.task, now.case.hints) != (draft.case.task, draft.case.hints):
+        raise WorkspaceError(f"the texts of {draft.name} were changed by somebody else while the editor was open")
+    wanted = {"task": texts.task, "hints": texts.hints}
+    changes: dict[str, object] = {key: text for key, text in wanted.items() if getattr(now.case, key) != text}
+    if proposed is not None and "task" in changes:
+        changes["source"] = to_plain(with_proposal(now.case, proposed))["source"]
+    return edit_draft(now, changes)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,7 @@ from authoring.case import ReviewState, Waiver, to_plain
 from authoring.consistency import effective_state
 from authoring.draft import (
     draft_text,
+    drafts_held,
     edit_draft,
     list_drafts,
     load_draft,
@@ -23,9 +26,9 @@ from authoring.draft import (
     write_draft,
 )
 from authoring.lint import lint
-from casewright.errors import DocumentError, InvalidInputError
+from casewright.errors import DocumentError, InvalidInputError, WorkspaceError
 from casewright.new_workspace import init_workspace
-from casewright.workspace import Workspace
+from casewright.workspace import Workspace, locked
 from tests.support.cases import as_case, plain_case, sealed
 from tests.support.libraries import cases
 
@@ -132,6 +135,76 @@ def test_a_review_holds_until_the_task_changes(workspace: Workspace) -> None:
     assert read.state is ReviewState.VERIFIED
     assert read.case.review.waivers == (waiver,)
     assert edit_draft(read, {"task": "Another task.\n"}).state is ReviewState.AUTO
+
+
+class TestTwoAtOnce:
+    """Two who change one draft: neither loses what the other wrote."""
+
+    # Writes a count into one key of a draft again and again, each time from the draft as it reads it.
+    WRITER = (
+        "import sys\nfrom pathlib import Path\nfrom authoring.draft import edit_draft, load_draft\n"
+        "from casewright.workspace import Workspace\n"
+        "root, case, key, count = sys.argv[1:]\n"
+        "for number in range(1, int(count) + 1):\n"
+        "    edit_draft(load_draft(Workspace(root=Path(root)), case), {key: f'{number} of {count}\\n'})\n"
+    )
+
+    @pytest.fixture
+    def case_id(self, workspace: Workspace) -> str:
+        case = as_case(plain_case())
+        write_draft(workspace, case)
+        return case.id
+
+    def test_processes_that_write_all_the_time(self, workspace: Workspace, case_id: str) -> None:
+        writers = [
+            subprocess.Popen([sys.executable, "-c", self.WRITER, str(workspace.root), case_id, key, "15"])
+            for key in ("task", "hints")
+        ]
+        assert [writer.wait() for writer in writers] == [0, 0]
+        case = load_draft(workspace, case_id).case
+        assert (case.task, case.hints) == ("15 of 15\n", "15 of 15\n")
+
+    def test_what_was_written_since_the_draft_was_read_stays(self, workspace: Workspace, case_id: str) -> None:
+        read = load_draft(workspace, case_id)
+        edit_draft(read, {"task": "By hand.\n"})
+        read.path.write_text(read.path.read_text() + "# by hand\n")
+        again = plain_case()
+        again["environment"]["dependencies"] = ["pluggy==1.5.0"]
+        kept = update_record(read, as_case(sealed(again)))
+        assert kept == load_draft(workspace, case_id)
+        assert (kept.case.task, kept.case.environment.dependencies) == ("By hand.\n", ("pluggy==1.5.0",))
+        assert kept.data.endswith(b"# by hand\n")
+
+    def test_what_both_have_changed_is_not_overwritten(self, workspace: Workspace, case_id: str) -> None:
+        read = load_draft(workspace, case_id)
+        first = edit_draft(read, {"hints": "First.\n"})
+        with pytest.raises(WorkspaceError, match=rf"has changed hints of cases/{case_id}\.yaml meanwhile"):
+            edit_draft(read, {"category": "parser", "hints": "Second.\n"})
+        assert load_draft(workspace, case_id) == first
+
+    def test_a_review_of_another_text_is_not_recorded(self, workspace: Workspace, case_id: str) -> None:
+        read = load_draft(workspace, case_id)
+        other = edit_draft(read, {"task": "Another task.\n"})
+        with pytest.raises(WorkspaceError, match="has changed task"):
+            mark_reviewed(read, "A. Reviewer", "2026-08-30")
+        assert load_draft(workspace, case_id) == other
+
+    def test_a_write_waits_for_another_one(self, workspace: Workspace, case_id: str) -> None:
+        arguments = [sys.executable, "-c", self.WRITER, str(workspace.root), case_id, "task", "1"]
+        with drafts_held(workspace):
+            before = load_draft(workspace, case_id)
+            writer = subprocess.Popen(arguments)
+            with pytest.raises(subprocess.TimeoutExpired):
+                writer.wait(1.5)
+            assert load_draft(workspace, case_id) == before
+        assert writer.wait() == 0
+        assert load_draft(workspace, case_id).case.task == "1 of 1\n"
+
+    def test_who_holds_the_workspace_keeps_nobody_from_a_draft(self, workspace: Workspace, case_id: str) -> None:
+        arguments = [sys.executable, "-c", self.WRITER, str(workspace.root), case_id, "task", "1"]
+        with locked(workspace):
+            assert subprocess.run(arguments, check=False).returncode == 0
+            assert load_draft(workspace, case_id).case.task == "1 of 1\n"
 
 
 def test_a_missing_draft_is_named(workspace: Workspace) -> None:

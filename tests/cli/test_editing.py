@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from authoring.candidate_text import settled
-from authoring.draft import edit_draft, load_draft
+from authoring.draft import edit_draft, list_drafts, load_draft
 from authoring.proposal import PROPOSED
 from casewright.cli.editing import editor_command
 from casewright.cli.task_form import CUT_LINE, HINTS_LINE, Texts, form_text, read_form
@@ -26,7 +26,9 @@ from tests.support.cases import TASK, plain_case
 from tests.support.command_line import CommandLine, Ran
 from tests.support.libraries import workspace_with
 from tests.support.oddities import built_oddity
-from tests.support.own_process import COMMAND
+from tests.support.own_process import COMMAND, start
+from tests.support.repos import RepoBuilder
+from tests.support.sandbox import needs_sandbox
 
 CASE = "ledger-249689d816"
 NEW = "The search leaves out what git does not know.\n\nIt is resolved when such records are found.\n"
@@ -229,14 +231,22 @@ class TestWhatGoesWrong:
         assert (ran.code, author.draft.exists()) == (2, False)
         assert self.kept(author, ran).startswith(b"Mine. ")
 
-    def test_a_workspace_that_is_busy_is_told_before_the_editor_opens(self, author: Author) -> None:
-        with locked(author.workspace):
-            ran = author.edits("open('opened', 'w')")
-        assert ran.code == 3
+    def test_a_workspace_that_can_t_be_written_is_told_before_the_editor_opens(self, author: Author) -> None:
+        author.workspace.state.rename(author.workspace.root / "elsewhere")
+        author.workspace.state.write_text("no folder\n")
+        ran = author.edits("open('opened', 'w')")
+        assert (ran.code, ran.err.count("\n")) == (3, 1)
+        assert f"{author.workspace.state} can't be written" in ran.err
         assert not (author.workspace.root / "opened").exists()
 
-    def test_nothing_is_locked_while_the_editor_is_open(self, author: Author) -> None:
-        lock = str(author.workspace.state / "workspace.lock")
+    def test_another_casewright_may_mine_all_the_while(self, author: Author) -> None:
+        with locked(author.workspace):
+            assert author.writes(NEW).code == 0
+        assert author.case["task"] == NEW
+
+    @pytest.mark.parametrize("name", ["workspace", "drafts"])
+    def test_nothing_is_locked_while_the_editor_is_open(self, author: Author, name: str) -> None:
+        lock = str(author.workspace.state / f"{name}.lock")
         script = f"import subprocess\nsys.exit(subprocess.run(['flock', '-n', {lock!r}, 'true']).returncode)"
         assert author.edits(script).code == 0
 
@@ -255,6 +265,41 @@ class TestWhatGoesWrong:
         assert author.edits("", "--from", str(shown)).code == 0
         assert author.kept == []
         assert author.case["task"].startswith("Mine. Search results")
+
+
+@needs_sandbox
+def test_drafts_are_edited_and_reviewed_while_another_casewright_mines(author: Author, tmp_path: Path) -> None:
+    box = RepoBuilder(tmp_path / "box")
+    box.commit("Begin", {"box.py": "def area(a, b):\n    return a + b\n", "LICENSE": "MIT License\n"})
+    test = "import unittest\nfrom box import area\n\n\nclass BoxTest(unittest.TestCase):\n    def test_area(self):\n"
+    box.commit(
+        "Multiply the sides, do not add them",
+        {
+            "box.py": "def area(a, b):\n    return a * b\n",
+        {
+            "box.py": "def area(a, b):\n    return a * b\n",
+            "test_box.py": f"{test}        self.assertEqual(area(2, 3), 6)\n",
+        },
+        },
+    )
+    # What proposes texts is run in the middle of a mining that holds the workspace: here until it is told to go on.
+    waiting = "touch begun; until test -e go; do sleep 0.1; done; echo The area of a box is its sides multiplied."
+    with author.workspace.configuration_path.open("a") as stream:
+        stream.write(f"defaults: {{repeat: 1, statement: {{command: '{waiting}'}}}}\n")
+    root = author.workspace.root
+    mining = start(tmp_path / "mining", "-C", root, "mine", box.path, cache=tmp_path / "cache")
+    while not (root / "begun").exists():
+        assert mining.running.poll() is None, mining.err
+        time.sleep(0.1)
+    assert author.writes(NEW).code == 0
+    assert author.cli("-C", root, "review", CASE, "--by", "B. Reader").code == 0
+    assert author.cli("-C", root, "mine", box.path).code == 3, "two would write one ledger"
+    (root / "go").touch()
+    assert mining.end() == 0, mining.err
+    edited = load_draft(author.workspace, CASE)
+    assert (edited.case.task, edited.case.review.by, edited.state) == (NEW, "B. Reader", "verified")
+    (mined,) = set(list_drafts(author.workspace)) - {CASE}
+    assert load_draft(author.workspace, mined).case.task == "The area of a box is its sides multiplied.\n"
 
 
 class TestBeginning:
