@@ -6,6 +6,7 @@ import gzip
 import hashlib
 import io
 import json
+import subprocess
 import tarfile
 from pathlib import Path
 from typing import Any
@@ -208,39 +209,30 @@ def test_only_dependencies_are_compiled_ahead(
     assert names == {"seven", "libseven"}
 
 
-_LOCK = """version = 4
-
-[[package]]
-name = "boxes"
-version = "0.1.0"
-dependencies = [
- "seven",
-]
-
-[[package]]
-name = "seven"
-version = "0.1.0"
-source = "registry+https://github.com/rust-lang/crates.io-index"
-checksum = "{}"
-"""
+def _locked(folder: Path, files: dict[str | bytes, str | bytes]) -> bytes:
+    """Return the lock file that cargo makes for a tree."""
+    for name, content in files.items():
+        path = folder / str(name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    cargo = installed_toolchains()[0].executable
+    env = {"PATH": f"{cargo.parent}:/usr/bin:/bin", "CARGO_HOME": str(folder / "home")}
+    subprocess.run([cargo, "generate-lockfile"], cwd=folder, env=env, check=True, capture_output=True)
+    return (folder / "Cargo.lock").read_bytes()
 
 
 def test_a_lock_file_that_the_change_brings_is_fetched_from_the_heads_tree(
-    cli: CommandLine, workspace: Path, repo: RepoBuilder
+    cli: CommandLine, workspace: Path, repo: RepoBuilder, tmp_path: Path
 ) -> None:
     registry = _registry()
-    crate = registry["registry/seven-0.1.0.crate"]
-    assert isinstance(crate, bytes)
+    fix: dict[str | bytes, str | bytes] = {
+        "Cargo.toml": _PACKAGE + '[dependencies]\nseven = "0.1"\n',
+        "src/lib.rs": "pub fn days(weeks: i32) -> i32 {\n    seven::seven() * weeks\n}\n",
+        "tests/days.rs": "#[test]\nfn weeks() {\n    assert_eq!(boxes::days(2), 14);\n}\n",
+    }
+    lock = _locked(tmp_path / "locked", registry | fix)
     repo.commit("Bring a registry", {**registry, ".gitignore": "target\n"})
-    repo.commit(
-        "Tell the days of weeks, which nobody could count before",
-        {
-            "Cargo.toml": _PACKAGE + '[dependencies]\nseven = "0.1"\n',
-            "Cargo.lock": _LOCK.format(hashlib.sha256(crate).hexdigest()),
-            "src/lib.rs": "pub mod codec;\n\npub fn days(weeks: i32) -> i32 {\n    seven::seven() * weeks\n}\n",
-            "tests/days.rs": "#[test]\nfn weeks() {\n    assert_eq!(boxes::days(2), 14);\n}\n",
-        },
-    )
+    repo.commit("Tell the days of weeks, which nobody could count before", {**fix, "Cargo.lock": lock})
     draft = _draft(workspace, _mined(cli, workspace, repo))
     assert draft.environment.setup[1] == (
         '(h="$PWD/../env/cargo" && cd ../head && CARGO_HOME="$h" cargo fetch --locked)'
