@@ -276,10 +276,7 @@ def test_drafts_are_edited_and_reviewed_while_another_casewright_mines(author: A
         "Multiply the sides, do not add them",
         {
             "box.py": "def area(a, b):\n    return a * b\n",
-        {
-            "box.py": "def area(a, b):\n    return a * b\n",
             "test_box.py": f"{test}        self.assertEqual(area(2, 3), 6)\n",
-        },
         },
     )
     # What proposes texts is run in the middle of a mining that holds the workspace: here until it is told to go on.
