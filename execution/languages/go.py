@@ -12,7 +12,7 @@ from typing import Final
 from execution.languages.base import Builder, Check, PlanRequest, Refusal, TreeReader
 from execution.languages.go_bare import guess_layout
 from execution.languages.go_build import build_environment
-from execution.languages.go_choice import choose_c, choose_tags, is_collected, met_files
+from execution.languages.go_choice import choose_c, choose_tags, collected, met_files
 from execution.languages.go_command import (
     MOST_NAMES,
     RUNNER,
@@ -49,7 +49,7 @@ name: Final = "go"
 
 def graded_files(candidates: tuple[str, ...], head: TreeReader) -> tuple[str, ...]:
     """Of the changed test files, those that hold tests and that one ``go`` can build, sorted by bytes."""
-    taken = together(head, tuple(path for path in candidates if is_collected(path, head)))
+    taken = together(head, collected(candidates, head))
     return tuple(sorted(taken, key=lambda path: path.encode("utf-8", "surrogateescape")))
 
 
@@ -99,6 +99,8 @@ def _recipe(request: PlanRequest, layout: Layout, runtime: Runtime, why: str) ->
         words = f"the build constraints of {request.graded[0]} hold neither here nor with a tag that a CI file names"
         return Refusal(code="collects-nothing", detail=words)
     graded = {path: _graded(request.head, layout, path, met) for path in request.graded}
+    if not any(one.names for one in graded.values()):
+        return Refusal(code="collects-nothing", detail=f"{request.graded[0]} declares no test")
     if sum(len(one.package) + sum(map(len, one.names)) for one in graded.values()) > MOST_NAMES:
         return Refusal(code="environment-failed", detail="the graded files hold more tests than one command can name")
     kind = f"{layout.mode.value} {layout.modules[0].path} {'with' if c else 'without'} C"

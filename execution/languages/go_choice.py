@@ -22,14 +22,18 @@ _CI_FILE: Final = re.compile(
 _TAGS: Final = re.compile(r"-tags(?:=|[ \t]+)(\"[^\"\n]*\"|'[^'\n]*'|[\w.,]+)")
 
 
-def is_collected(path: str, tree: TreeReader) -> bool:
-    """Whether ``go test`` finds tests in a file of the tree, build constraints aside."""
+def is_compiled(path: str, tree: TreeReader) -> bool:
+    """Whether ``go test`` compiles a file of the tree into its tests, build constraints aside."""
     *folders, last = path.split("/")
     if not last.endswith("_test.go") or last.startswith(("_", ".")) or not exists(tree, path):
         return False
-    if any(part in {"testdata", "vendor"} or part.startswith(("_", ".")) for part in folders):
-        return False
-    return bool(declared_tests(read_text(tree, path) or ""))
+    return not any(part in {"testdata", "vendor"} or part.startswith(("_", ".")) for part in folders)
+
+
+def collected(candidates: tuple[str, ...], tree: TreeReader) -> tuple[str, ...]:
+    """Return the files that declare tests; where none does, all that are compiled, so that this is what is said."""
+    compiled = tuple(path for path in candidates if is_compiled(path, tree))
+    return tuple(path for path in compiled if declared_tests(read_text(tree, path) or "")) or compiled
 
 
 def choose_c(tree: TreeReader, layout: Layout) -> tuple[bool, str]:

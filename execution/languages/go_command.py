@@ -123,7 +123,7 @@ def compile_ahead(recipe: Recipe) -> str:
     A package that does not compile is told of again by the check; here it is passed over.
     """
     words = ["go", "list", "-e", "-export", "-deps", "-test", *_flags(recipe), *_modfile(recipe), "./..."]
-    variables = ["GOFLAGS=", *_places(recipe), *_local(recipe), "GOSUMDB=off", _c(recipe)]
+    variables = ["GOFLAGS=-modcacherw", *_places(recipe), *_local(recipe), "GOSUMDB=off", _c(recipe)]
     return f"{_in_directory(recipe, variables, words, '> /dev/null')} || true"
 
 

@@ -65,6 +65,12 @@ def test_files_with_tests_that_the_go_command_finds_are_graded() -> None:
     assert go.graded_files(candidates, tree) == ("a_test.go", "in/b_test.go")
 
 
+def test_a_change_of_helpers_alone_collects_nothing() -> None:
+    files = {**_FILES, "helper_test.go": "package a\n"}
+    assert go.graded_files(("helper_test.go", "testdata/c_test.go"), MemoryTree(files)) == ("helper_test.go",)
+    assert _refused(files, "helper_test.go") == "collects-nothing: helper_test.go declares no test"
+
+
 def test_the_command_stands_alone_and_the_observed_one_is_the_same() -> None:
     recipe = _planned(_FILES)
     check = go.check(recipe, ("a_test.go",))
