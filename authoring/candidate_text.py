@@ -1,7 +1,7 @@
 """A text for the candidate, as a person or a command wrote it, made into what a draft holds. Pure.
 
-A draft's texts are LF text without control characters other than newline and tab. Blanks inside are the writer's; blank
-lines at either end mean nothing, and one newline ends the text.
+A draft's texts are LF text without control characters other than newline and tab. Blank lines at either end and blanks
+at the end of a line mean nothing (YAML could only quote them, and the whole text with them); one newline ends the text.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from casewright.errors import InvalidInputError
 
 # What the fields `task` and `hints` of a draft refuse, and half characters, which have no UTF-8.
 _REFUSED: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
-_BLANK_LINES: Final = re.compile(r"(?:[ \t]*\n)+")
 
 
 def read_candidate_text(data: bytes, name: str) -> str:
@@ -36,7 +35,9 @@ def read_candidate_text(data: bytes, name: str) -> str:
 
 
 def settled(text: str) -> str:
-    """Return a text without blank lines at its ends and with a newline after it; empty where it says nothing."""
-    begin = _BLANK_LINES.match(text)
-    kept = text[begin.end() if begin else 0 :].rstrip(" \t\n")
+    """Return a text without blanks at its lines' ends, without blank lines at its own, and with a newline after it.
+
+    Empty where it says nothing.
+    """
+    kept = "\n".join(line.rstrip(" \t") for line in text.split("\n")).strip("\n")
     return f"{kept}\n" if kept else ""

@@ -1,7 +1,7 @@
 """The file that an author edits: task and hints, and below a line that cuts all else off, what is known of them.
 
 What stands above the cut comes back exactly: a text that was left alone is the draft's own, to the byte, and one that
-was changed is as the author wrote it but for blank lines at its ends.
+was changed is as the author wrote it but for blank lines at its ends and blanks at the ends of its lines.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def below_the_cut(draft: Draft, judged: Judged, sources: Sequence[SourceText], n
         blocks.append("Lint finds nothing in the text as it was.")
     blocks += [f"Note: {one_line(note)}." for note in judged.notes]
     for source in sources:
-        body = shown(source.text).rstrip()
+        body = shown(source.text.replace("\r\n", "\n")).rstrip()
         heading = f"== {source.source}" + (f": {one_line(source.title)}" if source.title else "")
         blocks.append(heading + (f"\n\n{body}" if body else ""))
     return "\n\n".join(blocks) + "\n"

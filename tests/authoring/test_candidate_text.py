@@ -17,18 +17,21 @@ from casewright.errors import InvalidInputError
         (" \n\t\n", ""),
         ("no", "no\n"),
         ("\n\n  code\n\n\nmore  \n\n", "  code\n\n\nmore\n"),
+        ("```\ncode \n\n \t\n\tmore\t \n``` ", "```\ncode\n\n\n\tmore\n```\n"),
         ("a\u00a0\n", "a\u00a0\n"),
         ("# heading\n", "# heading\n"),
     ],
 )
-def test_blank_lines_at_the_ends_mean_nothing_and_one_newline_ends_the_text(written: str, kept: str) -> None:
+def test_blanks_and_blank_lines_at_the_ends_mean_nothing_and_one_newline_ends_the_text(written: str, kept: str) -> None:
     assert settled(written) == kept
 
 
 @given(st.text(alphabet=" \t\nab#\u00a0\u2028", max_size=30))
 def test_settling_is_done_once(text: str) -> None:
     assert settled(settled(text)) == settled(text)
-    assert settled(text).strip(" \t\n") == text.strip(" \t\n")
+    lines = [line.rstrip(" \t") for line in text.split("\n")]
+    assert settled(text).strip("\n") == "\n".join(lines).strip("\n")
+    assert not any(line.endswith((" ", "\t")) for line in settled(text).split("\n"))
 
 
 def test_a_run_of_blanks_inside_a_text_takes_no_time_to_speak_of() -> None:

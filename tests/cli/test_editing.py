@@ -17,7 +17,9 @@ import pytest
 
 from authoring.candidate_text import settled
 from authoring.draft import edit_draft, list_drafts, load_draft
+from authoring.known_texts import keep_texts
 from authoring.proposal import PROPOSED
+from authoring.statement import SourceText, TextKind
 from casewright.cli.editing import editor_command
 from casewright.cli.task_form import CUT_LINE, HINTS_LINE, Texts, form_text, read_form
 from casewright.errors import InvalidInputError, UsageError
@@ -110,6 +112,25 @@ class TestSaving:
         ran = author.edits("print('bell and whistle', flush=True)", "--format", "json")
         assert ran.json["case"] == CASE
         assert "bell and whistle" in ran.err
+
+    def test_a_blank_at_the_end_of_a_line_leaves_the_task_a_block(self, author: Author) -> None:
+        # YAML has no block for such a line: the whole task would be one quoted line that nobody can edit by hand.
+        assert (
+            author.writes("The search  \n\n```\nfinds(this) \n``` \n\nIt is resolved when it is found.\t\n").code == 0
+        )
+        written = "The search\n\n```\nfinds(this)\n```\n\nIt is resolved when it is found.\n"
+        assert author.case["task"] == written
+        assert "task: |\n  The search\n\n  ```\n  finds(this)\n  ```\n" in author.draft.read_text()
+
+    def test_the_lines_of_a_source_end_as_lines_do_whatever_the_forge_sent(self, author: Author) -> None:
+        draft = load_draft(author.workspace, CASE)
+        told = SourceText(
+            kind=TextKind.ISSUE, source="issue yylo/ledger#7", title="", text="One\r\nTwo\r\n\r\nThree\x07"
+        )
+        keep_texts(author.workspace, draft.case, (told,))
+        author.edits("open('seen.md', 'wb').write(text)")
+        seen = (author.workspace.root / "seen.md").read_bytes()
+        assert seen.endswith(b"== issue yylo/ledger#7\n\nOne\nTwo\n\nThree\\x07\n")
 
     def test_the_author_sees_findings_and_sources_below_the_cut(self, author: Author) -> None:
         author.writes(f"{NEW}See commit 249689d816.\n")
