@@ -22,7 +22,7 @@ from execution.languages import (
     python_steps,
 )
 from execution.languages.base import Builder, Check, PlanRequest, Refusal, TreeReader
-from execution.languages.python_hints import hint_sources, minors_of_ci
+from execution.languages.python_hints import dispensable, hint_sources, minors_of_ci
 from execution.languages.python_interpreters import Wishes
 from execution.languages.python_poetry import specifier
 from execution.languages.python_project import Project, read_project, read_pytest_configuration, read_text, texts
@@ -82,6 +82,7 @@ def plan(request: PlanRequest) -> Recipe | Refusal:
     if not serves(places):
         hints = hint_sources(tree, project)
         found, (places, places_why) = (*found, *hints), choose_sources(found, hints)
+    hinted = dispensable(places)
     wanted = _names(places)
     runner, runner_why = choose_runner(tree, request.graded, wanted, overrides.get("runner", ""))
     configuration = read_pytest_configuration(tree, request.graded)
@@ -109,6 +110,7 @@ def plan(request: PlanRequest) -> Recipe | Refusal:
         directory=project.directory,
         inputs=python_era.inputs(tree, project, needs, variables),
         settings=(
+            ("hinted", json.dumps(hinted)),
             ("needs", needs.text()),
             ("notes", json.dumps(notes)),
             ("options", json.dumps(options)),

@@ -81,6 +81,15 @@ def hint_sources(tree: TreeReader, project: Project) -> tuple[Source, ...]:
     return tuple(source for sources in found for source in sources)
 
 
+def dispensable(places: tuple[Source, ...]) -> tuple[str, ...]:
+    """Return the requirements of chosen hints that can be left out where they don't resolve: not the runner's own.
+
+    Hints are no promise: a script may install one thing or another, and CI of that day had an index of that day.
+    """
+    lines = [line for place in places if place.kind.startswith((CI, BY_HAND)) for line in place.lines]
+    return tuple(line for line in lines if not _name(line).startswith("pytest"))
+
+
 def _sources(tree: TreeReader, project: Project, installs: Iterable[_Install]) -> Iterator[Source]:
     for kind, name, words in installs:
         source = source_of_install(tree, project, kind, words, {}, name=name)

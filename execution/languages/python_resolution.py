@@ -5,8 +5,10 @@ uv answers; what it wrote stands in a folder that strangers' build scripts can r
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -37,7 +39,23 @@ _REPUBLISHED = {"atomicwrites": datetime(2022, 7, 9, tzinfo=UTC)}
 
 
 def resolve(work: Work, asked: tuple[str, ...] = ()) -> tuple[Locked, ...]:
-    """Resolve to exact versions with hashes; once more, with build tools, if something has to be built."""
+    """Resolve to exact versions with hashes; once more, without them, where mere hints of CI stand in the way."""
+    hinted: list[str] = json.loads(work.recipe.setting("hinted", "[]"))
+    try:
+        return _resolve(work, asked)
+    except StepRefusedError as refused_once:
+        if not hinted:
+            raise
+        why = refused_once.refusal.detail
+    note = f"left out what CI installs besides ({', '.join(hinted)}), since it did not resolve: {why}"
+    if note not in work.notes:
+        work.notes.append(note)
+    lines = tuple(line for line in work.needs.lines if line not in hinted)
+    return _resolve(replace(work, needs=replace(work.needs, lines=lines)), asked)
+
+
+def _resolve(work: Work, asked: tuple[str, ...]) -> tuple[Locked, ...]:
+    """Resolve; once more, with build tools, if something has to be built."""
     if work.needs.nothing and not asked:
         return ()
     build_lines = (*work.needs.build, *_newer_pip(work), *asked)

@@ -214,6 +214,24 @@ def test_a_failing_network_is_never_a_refusal(output: bytes) -> None:
         failure("resolve the dependencies", ended(output, 1))
 
 
+@network
+@pytest.mark.network
+def test_what_ci_installs_besides_is_left_out_where_it_does_not_resolve(tmp_path: Path) -> None:
+    graded = ("tests/test_box.py",)
+    files = {
+        "setup.py": "from setuptools import setup\nsetup(name='box', version='1', py_modules=['box'])\n",
+        "box.py": "size = 1\n",
+        ".travis.yml": "install:\n  - pip install pytest 'attrs==999.0'\nscript: pytest\n",
+        graded[0]: "import box\ndef test_size(): assert box.size == 1\n",
+    }
+    recipe, builder, environment = built(tmp_path, files, graded)
+    assert run(recipe, builder, environment, graded) == {"tests/test_box.py::test_size": Outcome.PASSED}
+    assert isinstance(environment, Environment)
+    (note,) = environment.notes
+    assert "attrs==999.0" in note
+    assert "there is no version of attrs" in note
+
+
 LEGACY = {
     "setup.py": """
 from setuptools import setup
