@@ -58,21 +58,23 @@ def linted_object(each: Linted) -> dict[str, Any]:
     return {
         "case": each.draft.case.id,
         "state": each.draft.state.value,
-        "findings": [
-            {
-                "code": finding.code.value,
-                "severity": finding.severity.value,
-                "field": finding.field,
-                "start": finding.start,
-                "end": finding.end,
-                "text": finding.text,
-                "message": finding.message,
-                "suggestion": finding.suggestion,
-                "waived": finding.waived or None,
-            }
-            for finding in each.findings
-        ],
+        "findings": [finding_object(finding) for finding in each.findings],
         "notes": list(each.notes),
+    }
+
+
+def finding_object(finding: Finding) -> dict[str, Any]:
+    """Return the JSON object of one finding."""
+    return {
+        "code": finding.code.value,
+        "severity": finding.severity.value,
+        "field": finding.field,
+        "start": finding.start,
+        "end": finding.end,
+        "text": finding.text,
+        "message": finding.message,
+        "suggestion": finding.suggestion,
+        "waived": finding.waived or None,
     }
 
 

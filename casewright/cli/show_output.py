@@ -10,7 +10,7 @@ from typing import Any, Final
 from authoring.case import Case, State
 from authoring.case_view import CaseView, limits_said, size_said
 from authoring.change_files import ChangedFile, FilePart
-from authoring.findings import Finding
+from casewright.cli.lint_output import finding_object
 from casewright.cli.marked_text import marked_lines
 from casewright.cli.output import one_line, path_shown, shown, styled
 
@@ -32,24 +32,10 @@ def view_object(view: CaseView) -> dict[str, Any]:
         "case": dict(view.entry),
         "origin": view.origin,
         "state": view.state.value,
-        "findings": [_finding_object(finding) for finding in view.judged.findings],
+        "findings": [finding_object(finding) for finding in view.judged.findings],
         "notes": list(view.judged.notes),
         "files": None if view.files is None else [_file_object(file) for file in view.files],
         "why_no_files": view.why_no_files or None,
-    }
-
-
-def _finding_object(finding: Finding) -> dict[str, Any]:
-    return {
-        "code": finding.code.value,
-        "severity": finding.severity.value,
-        "field": finding.field,
-        "start": finding.start,
-        "end": finding.end,
-        "text": finding.text,
-        "message": finding.message,
-        "suggestion": finding.suggestion,
-        "waived": finding.waived or None,
     }
 
 
