@@ -62,7 +62,8 @@ def _history(folder: Path, before: Files, after: Files) -> RepoBuilder:
 
 
 def _judged(cli: CommandLine, workspace: Workspace, repo: RepoBuilder) -> dict[str, Any]:
-    ran = cli("-C", workspace.root, "add-case", "--repo", repo.path, "--commit", "HEAD", "--format", "json")
+    options = ("--repeat", "1", "--format", "json")
+    ran = cli("-C", workspace.root, "add-case", "--repo", repo.path, "--commit", "HEAD", *options)
     assert ran.out, ran.err
     outcome: dict[str, Any] = ran.json
     return outcome
@@ -289,7 +290,7 @@ def test_a_base_that_hides_its_failure_did_not_pass(
 
 def test_a_hang_at_the_base_is_a_time_out(cli: CommandLine, workspace: Workspace, tmp_path: Path) -> None:
     text = workspace.configuration_path.read_text(encoding="utf-8")
-    workspace.configuration_path.write_text(text + "\ndefaults: {repeat: 1, limits: {seconds: 15}}\n", encoding="utf-8")
+    workspace.configuration_path.write_text(text + "\ndefaults: {limits: {seconds: 15}}\n", encoding="utf-8")
     hang = "func TestWaits(t *testing.T) { for Add(1, 2) != 3 { time.Sleep(time.Second) } }\n"
     after: Files = {"calc.go": RIGHT, "calc_test.go": _tests(hang, imports='\t"time"\n')}
     case = _admitted(cli, workspace, _history(tmp_path / "calc", BEFORE, after))
