@@ -14,9 +14,9 @@ import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
+from typing import Final, NoReturn
 
-from casewright.errors import InfrastructureError
+from casewright.errors import InfrastructureError, RepositoryError
 from casewright.git_command import GitOutcome, run_network_git
 from casewright.git_source import public_url, repository_name
 from casewright.store import CLONES, Store
@@ -64,9 +64,11 @@ def kept_clone(url: str, store: Store) -> Iterator[Path | None]:
     yield None
 
 
-def fetch_nothing(object_ids: Iterable[str]) -> GitOutcome:  # noqa: ARG001 - whatever they are
-    """Fail as a fetch does that reaches nobody: for a clone that is looked at as it is."""
-    return GitOutcome(code=1, out=b"", err=b"fatal: only what is at hand is looked at")
+def fetch_nothing(object_ids: Iterable[str]) -> NoReturn:
+    """Refuse a fetch, for a clone that is looked at as it is. Raises ``RepositoryError`` with what is not at hand."""
+    count = sum(1 for _ in object_ids)
+    files = "1 of its files is" if count == 1 else f"{count} of its files are"
+    raise RepositoryError(f"{files} not at hand on this machine", "name a history that has them with --repo SOURCE")
 
 
 def fetch_owed(place: Path, url: str, object_ids: Iterable[str]) -> GitOutcome:

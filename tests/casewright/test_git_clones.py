@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from casewright.errors import InfrastructureError
-from casewright.repository import open_source
+from casewright.errors import InfrastructureError, RepositoryError
+from casewright.repository import open_kept, open_source
 from tests.support.forge import Forge
 from tests.support.repos import RepoBuilder, git
 
@@ -137,3 +137,42 @@ def test_a_ref_that_can_not_be_asked_for_is_no_missing_ref(tmp_path: Path, forge
         with pytest.raises(InfrastructureError, match=r"refs/pull/7/head of .* can't be fetched"):
             repository.fetch_ref("refs/pull/7/head")
         forge.start()
+
+
+def test_a_kept_clone_is_opened_as_it_is_and_asks_nobody(tmp_path: Path, forge: Forge, built: RepoBuilder) -> None:
+    url, cache = forge.clone_url("o/box"), tmp_path / "cache"
+    assert open_kept(url, cache) is None
+    head = built.head()
+    with open_source(url, cache) as repository:
+        patch = repository.diff_patch("HEAD~1", "HEAD", [b"box.py"])
+        clone = _clones(cache)[0]
+    built.commit("Later", {"box.py": "later\n"})
+    forge.forget_requests()
+
+    kept = open_kept(url, cache)
+    assert kept is not None
+    with kept:
+        assert kept.resolve("main") == head
+        assert kept.remote_url == url
+        assert kept.diff_patch("HEAD~1", "HEAD", [b"box.py"]) == patch
+        with pytest.raises(RepositoryError, match=r"^2 of its files are not at hand on this machine"):
+            kept.diff_patch("HEAD~3", "HEAD~2", [b"box.py"])
+        with pytest.raises(RepositoryError, match=r"^1 of its files is not at hand on this machine"):
+            kept.tree("HEAD~5").read(b"big.txt")
+    assert forge.requests == ()
+    assert _clones(cache) == [clone]
+    assert _lacks(clone, "HEAD")
+
+
+def test_of_two_kept_clones_the_whole_one_is_opened(tmp_path: Path, forge: Forge) -> None:
+    url, cache = forge.clone_url("o/box"), tmp_path / "cache"
+    with open_source(url, cache) as repository:
+        repository.plain_clone(tmp_path / "theirs", url)
+    assert len(_clones(cache)) == 2
+    forge.stop()
+    kept = open_kept(url, cache)
+    assert kept is not None
+    with kept:
+        assert not kept.owes_contents()
+        assert kept.tree("HEAD~5").read(b"big.txt") == b"never looked at\n" * 1000
+    forge.start()
