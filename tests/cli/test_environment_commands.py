@@ -10,6 +10,7 @@ import pytest
 
 from casewright.cli.environment_output import folded
 from casewright.new_workspace import init_workspace
+from casewright.store import CACHE_VARIABLE
 from tests.support.command_line import CommandLine
 from tests.support.repos import RepoBuilder
 from tests.support.sandbox import needs_sandbox
@@ -138,6 +139,11 @@ class TestRefused:
 
 @needs_sandbox
 class TestBuilt:
+    @pytest.fixture(autouse=True)
+    def a_cache_of_its_own(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """The tests of others build the same empty environment."""
+        monkeypatch.setenv(CACHE_VARIABLE, str(tmp_path / "cache"))
+
     def test_it_is_built_once_and_found_again(self, cli: CommandLine, plain: RepoBuilder) -> None:
         first = cli("environment", plain.path, "--build", "--format", "json").json
         assert (first["outcome"], first["stored"], first["built"]["reused"]) == ("built", True, False)
