@@ -16,7 +16,7 @@ from authoring.change_words import ChangeWords, Need, NeedKind, RestPath
 from authoring.grammars import GRAMMARS
 from authoring.names import LARGEST_SOURCE, SourceNames, read_names
 from authoring.needs import module_name, needs_of
-from authoring.tokens import SHORTEST_FRAGMENT, fragments_of, identifiers, is_distinctive, shingles, tokens
+from authoring.tokens import SHORTEST_FRAGMENT, fragments_of, has_names, identifiers, is_distinctive, shingles, tokens
 from casewright.git_tree import SUBMODULE, SYMLINK
 from casewright.repository import Repository
 from execution.languages.file_names import UNKNOWN, language_of_files
@@ -47,6 +47,8 @@ _DOCUMENTATION: Final = (
 )  # fmt: skip
 _MOST_COMMITS: Final = 1000
 _FEWEST_LETTERS: Final = 3
+# Shorter strings stand in many tests by chance; longer ones nobody quotes.
+_SAID_LENGTHS: Final = range(3, 201)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -92,6 +94,7 @@ def read_change(
     old_modules = identifiers("\n".join(_decoded(file.before) for file in test))
     gained = {file.path: _gained(file) for file in (*test, *source) if file.grammar}
     brought = [gained[file.path] for file in source if file.path in gained]
+    taken = {file.path: _lost(file) for file in source if file.grammar}
     maybe_new = _own_names(brought) - old_words - test_words
     wanted = tuple(
         needs_of(
@@ -99,6 +102,7 @@ def read_change(
             brought,
             old_words,
             [name for name in (module_name(file.shown) for file in source if file.new) if name not in old_modules],
+            frozenset().union(*(names.raised for names in taken.values())),
         )
     )
     offered = {name for names in brought for name in names.defined | names.parameters if not name.startswith("_")}
@@ -120,6 +124,8 @@ def read_change(
         needs=tuple(_with_elsewhere(need, present) for need in wanted if _stays(need, present)),
         commits=_commits(repository, base, head),
         unread=tuple(sorted(_unread((*source, *test)))),
+        removed=_removed(source, test, taken),
+        said=_said(gained[file.path] for file in test if file.path in gained),
     )
 
 
@@ -192,6 +198,10 @@ def _changed_lines(patch: bytes) -> tuple[frozenset[int], frozenset[int]]:
 
 def _gained(file: ChangedFile) -> SourceNames:
     return read_names(file.grammar or "", file.after, file.gained)
+
+
+def _lost(file: ChangedFile) -> SourceNames:
+    return read_names(file.grammar or "", file.before, file.lost)
 
 
 def _own_names(brought: Iterable[SourceNames]) -> set[str]:
@@ -279,6 +289,23 @@ def _fragments(
         for line in gained[file.path].code if file.path in gained else _plain_code(file):
             found.update(dict.fromkeys(fragments_of(line, known)))
     return tuple(found)
+
+
+def _removed(
+    source: Iterable[ChangedFile], test: Iterable[ChangedFile], taken: Mapping[bytes, SourceNames]
+) -> tuple[str, ...]:
+    """Return the code that the fix takes away for good: neither its own files at the head nor the tests have it."""
+    known: set[tuple[str, ...]] = set()
+    sources = tuple(source)
+    for content in (*(file.after for file in sources), *(side for file in test for side in (file.before, file.after))):
+        known |= shingles(tokens(_decoded(content)), SHORTEST_FRAGMENT)
+    lines = (line for file in sources if file.path in taken for line in taken[file.path].code)
+    return tuple(dict.fromkeys(run for line in lines for run in fragments_of(line, known, has_names)))
+
+
+def _said(gained: Iterable[SourceNames]) -> tuple[str, ...]:
+    texts = {text for names in gained for text in names.texts}
+    return tuple(sorted(text for text in texts if len(text) in _SAID_LENGTHS and "\n" not in text))
 
 
 def _plain_code(file: ChangedFile) -> list[str]:

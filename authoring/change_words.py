@@ -13,17 +13,20 @@ from enum import StrEnum
 from typing import Any, Final
 
 # Raised whenever the rules that make these records change: older files are made anew.
-WORDS_SCHEMA: Final = "casewright.change-words/v1"
+WORDS_SCHEMA: Final = "casewright.change-words/v2"
 
 _LISTS: Final = (
     "test_paths", "test_names", "fix_names", "offered_names", "changed_names", "fragments", "commits", "unread",
+    "removed", "said",
 )  # fmt: skip
 
 
 class NeedKind(StrEnum):
-    """What the graded tests need."""
+    """What the graded tests need. A hook is a name that a test sets in a subclass of the project's class."""
 
     NAME = "name"
+    HOOK = "hook"
+    ERROR = "error"
     KEYWORD = "keyword"
     OPTION = "option"
     MODULE = "module"
@@ -62,7 +65,8 @@ class ChangeWords:
     ``changed_names`` are names of the base where it changes code. The graded tests mention none of them. ``fragments``
     is code that it adds and that neither base nor tests hold: tokens separated by one blank. ``test_names`` are the
     tests that the graded files define. ``commits`` are full ids: both pins and what lies between them. ``unread`` are
-    languages whose names could not be told.
+    languages whose names could not be told. ``removed`` is code that it takes away for good, in the form of
+    ``fragments``; ``said`` are the strings of one line that lines of the test part add.
     """
 
     repository: str
@@ -78,6 +82,8 @@ class ChangeWords:
     needs: tuple[Need, ...]
     commits: tuple[str, ...]
     unread: tuple[str, ...]
+    removed: tuple[str, ...] = ()
+    said: tuple[str, ...] = ()
 
 
 def words_bytes(words: ChangeWords) -> bytes:
@@ -104,19 +110,7 @@ def read_words(data: bytes) -> ChangeWords | None:
 def _record(found: dict[str, Any]) -> ChangeWords:
     """Raises ``TypeError`` or ``ValueError`` for values of another shape."""
     plain = {name: _text(found[name]) for name in ("repository", "base", "head")}
-    listed = {
-        name: tuple(map(_text, _list(found[name])))
-        for name in (
-            "test_paths",
-            "test_names",
-            "fix_names",
-            "offered_names",
-            "changed_names",
-            "fragments",
-            "commits",
-            "unread",
-        )
-    }
+    listed = {name: tuple(map(_text, _list(found[name]))) for name in _LISTS}
     return ChangeWords(
         repository=plain["repository"],
         base=plain["base"],
@@ -131,6 +125,8 @@ def _record(found: dict[str, Any]) -> ChangeWords:
         needs=tuple(_need(row) for row in _list(found["needs"])),
         commits=listed["commits"],
         unread=listed["unread"],
+        removed=listed["removed"],
+        said=listed["said"],
     )
 
 

@@ -11,11 +11,18 @@ from authoring.finding import RULES, Code, Finding, Severity
 
 _CODES: Final[Mapping[NeedKind, tuple[Code, Severity, str]]] = {
     NeedKind.NAME: (Code.NEEDED_NAME, Severity.ERROR, "is a name"),
+    NeedKind.HOOK: (Code.NEEDED_NAME, Severity.ERROR, "is a name"),
+    NeedKind.ERROR: (Code.NEEDED_ERROR, Severity.WARNING, "is an error"),
     NeedKind.KEYWORD: (Code.NEEDED_KEYWORD, Severity.ERROR, "is a keyword"),
     NeedKind.OPTION: (Code.NEEDED_OPTION, Severity.ERROR, "is an option"),
     NeedKind.MODULE: (Code.NEEDED_MODULE, Severity.ERROR, "is a module"),
     NeedKind.TEXT: (Code.NEEDED_TEXT, Severity.WARNING, "is a text"),
     NeedKind.VALUE: (Code.NEEDED_VALUE, Severity.WARNING, "is a number"),
+}
+_NEEDS: Final = "needs and that only the fix brings"
+_USES: Final[Mapping[NeedKind, str]] = {
+    NeedKind.HOOK: "sets in a subclass and that only the fix looks for",
+    NeedKind.ERROR: "expects and that only the fix raises",
 }
 _SIGNS: Final = re.compile(r"[\s`'\"*]+")
 
@@ -40,7 +47,7 @@ def unfair(task: str, hints: str, change: ChangeWords) -> Iterator[Finding]:
             start=len(task),
             end=len(task),
             text=need.text,
-            message=f"{need.text!a} {what} that {need.path} needs and that only the fix brings{where}",
+            message=f"{need.text!a} {what} that {need.path} {_USES.get(need.kind, _NEEDS)}{where}",
             suggestion=mend[:1].lower() + mend[1:].rstrip("."),
         )
 

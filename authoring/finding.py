@@ -26,6 +26,7 @@ class Code(StrEnum):
     REST_NAME = "rest-name"
     CHANGED_NAME = "changed-name"
     QUOTED_LINE = "quoted-line"
+    REMOVED_LINE = "removed-line"
     TEST_PATH = "test-path"
     TEST_NAME = "test-name"
     COMMIT_ID = "commit-id"
@@ -37,6 +38,8 @@ class Code(StrEnum):
     NEEDED_MODULE = "needed-module"
     NEEDED_TEXT = "needed-text"
     NEEDED_VALUE = "needed-value"
+    NEEDED_ERROR = "needed-error"
+    CONTRADICTED = "contradicted"
     CONTROL_CHARACTER = "control-character"
     NO_CATEGORY = "no-category"
 
@@ -121,6 +124,12 @@ RULES: Final[Mapping[Code, Rule]] = {
         example="`if path in self.untracked: yield path`",
         mend="Take it out, or show how the code is used instead.",
     ),
+    Code.REMOVED_LINE: Rule(
+        severity=_WARNING,
+        meaning="Code of the base that the real fix takes away stands in the text: it says which line to change.",
+        example="`passes self.width - self.indent to the wrapper`",
+        mend="Say what a user sees, not which line is wrong.",
+    ),
     Code.TEST_PATH: Rule(
         severity=_ERROR,
         meaning="A test file that grades. Candidates must not know what is graded.",
@@ -186,6 +195,18 @@ RULES: Final[Mapping[Code, Rule]] = {
         meaning="A number that the graded tests expect, that the fix brings and the task does not give.",
         example="`4096`",
         mend="Say which number, or what it follows from.",
+    ),
+    Code.NEEDED_ERROR: Rule(
+        severity=_WARNING,
+        meaning="An error that the graded tests expect, that the fix raises for another and the text does not give.",
+        example="`ValueError`, where the base raises `TypeError`",
+        mend="Say which error is to be raised.",
+    ),
+    Code.CONTRADICTED: Rule(
+        severity=_WARNING,
+        meaning="What the text calls the wrong outcome stands in the graded tests, and what it wants does not.",
+        example="`should be 'a/#b' but is 'a#b/'`, where a test says `'a#b/'`",
+        mend="See what the tests demand; let the task say that, or drop the case.",
     ),
     Code.CONTROL_CHARACTER: Rule(
         severity=_ERROR,

@@ -12,7 +12,9 @@ class Grammar:
     """A language's nodes. Where a mapping has a value, it names the field of the node that holds the name.
 
     ``package`` and ``entry`` are the distribution's module and its function that gives the language. ``variables`` make
-    a local name inside a function and a defined one outside; ``members`` always define.
+    a local name inside a function and a defined one outside; ``members`` always define. ``joined`` nodes make one text
+    of several literals; ``bodies`` are those of classes, each with the node by which a class says what it extends;
+    ``raises`` are statements that raise an error, ``awaits`` the functions of test runners whose arguments name one.
     """
 
     package: str
@@ -30,6 +32,10 @@ class Grammar:
     calls: Mapping[str, str]
     keywords: Mapping[str, str]
     imports: frozenset[str]
+    joined: frozenset[str] = frozenset()
+    bodies: Mapping[str, str] = field(default_factory=dict)
+    raises: frozenset[str] = frozenset()
+    awaits: frozenset[str] = frozenset()
     docstrings: bool = field(default=False)
 
 
@@ -52,6 +58,10 @@ _PYTHON: Final = Grammar(
     calls={"call": "function", "decorator": ""},
     keywords={"keyword_argument": "name"},
     imports=frozenset({"import_statement", "import_from_statement"}),
+    joined=frozenset({"concatenated_string"}),
+    bodies={"block": "argument_list"},
+    raises=frozenset({"raise_statement"}),
+    awaits=frozenset({"raises", "assertRaises", "assertRaisesRegex"}),
     docstrings=True,
 )
 _JAVASCRIPT: Final = Grammar(
@@ -76,6 +86,9 @@ _JAVASCRIPT: Final = Grammar(
     calls={"call_expression": "function", "new_expression": "constructor"},
     keywords={"pair": "key"},
     imports=frozenset({"import_statement"}),
+    bodies={"class_body": "class_heritage"},
+    raises=frozenset({"throw_statement"}),
+    awaits=frozenset({"toThrow", "toThrowError", "throws"}),
 )  # fmt: skip
 
 
@@ -108,6 +121,9 @@ def _typescript(entry: str) -> Grammar:
         calls=_JAVASCRIPT.calls,
         keywords=_JAVASCRIPT.keywords,
         imports=_JAVASCRIPT.imports,
+        bodies=_JAVASCRIPT.bodies,
+        raises=_JAVASCRIPT.raises,
+        awaits=_JAVASCRIPT.awaits,
     )
 
 

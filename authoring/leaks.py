@@ -16,6 +16,7 @@ _USUAL_FILES: Final = re.compile(
     r"(?:__init__|__main__|main|index|mod|lib|setup|conftest|utils?|types?|core|base|common|helpers?|constants?)\.\w+"
 )
 _PATH_SIGNS: Final = frozenset(".@+-_/\\")
+_JOINING: Final = frozenset(".,=+-*/%&|<>([{")
 # Longer than any path that a person writes.
 _LONGEST_PATH: Final = 300
 
@@ -162,10 +163,21 @@ def _named(prose: Prose, names: Sequence[str]) -> Iterator[tuple[int, int]]:
 
 
 def _quoted_lines(field: str, prose: Prose, change: ChangeWords) -> Iterator[Finding]:
-    known = {run for fragment in change.fragments for run in shingles(fragment.split(), SHORTEST_FRAGMENT)}
-    if not known:
-        return
-    words = placed_tokens(prose.text)
+    for span, plain in _runs(prose, change.fragments):
+        if is_code(plain):
+            yield finding_at(Code.QUOTED_LINE, Severity.ERROR, field, prose.text, span, "is code that the fix adds")
+    for span, plain in _runs(prose, change.removed):
+        # What breaks off after a sign was like it no longer than that.
+        alike = len(plain) - (plain[-1] in _JOINING)
+        if alike >= SHORTEST_FRAGMENT and (is_code(plain) or prose.is_code(span[0])):
+            said = "is code that the fix takes away"
+            yield finding_at(Code.REMOVED_LINE, Severity.WARNING, field, prose.text, span, said)
+
+
+def _runs(prose: Prose, fragments: Sequence[str]) -> Iterator[tuple[tuple[int, int], list[str]]]:
+    """Yield where a text holds ``SHORTEST_FRAGMENT`` or more tokens of the fragments in a row, and the tokens."""
+    known = {run for fragment in fragments for run in shingles(fragment.split(), SHORTEST_FRAGMENT)}
+    words = placed_tokens(prose.text) if known else []
     plain = [word for word, _, _ in words]
     place = 0
     while place + SHORTEST_FRAGMENT <= len(words):
@@ -174,9 +186,7 @@ def _quoted_lines(field: str, prose: Prose, change: ChangeWords) -> Iterator[Fin
             end += 1
         if end > place:
             last = end - 1 + SHORTEST_FRAGMENT
-            if is_code(plain[place:last]):
-                span = (words[place][1], words[last - 1][2])
-                yield finding_at(Code.QUOTED_LINE, Severity.ERROR, field, prose.text, span, "is code that the fix adds")
+            yield (words[place][1], words[last - 1][2]), plain[place:last]
             place = last
         else:
             place += 1

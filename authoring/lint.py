@@ -13,6 +13,7 @@ from dataclasses import replace
 from authoring.case import UNCATEGORISED, Case
 from authoring.change_words import ChangeWords
 from authoring.completeness import incomplete
+from authoring.contradictions import contradictions
 from authoring.fairness import unfair
 from authoring.finding import Code, Finding, Severity
 from authoring.forge_marks import forge_marks
@@ -64,6 +65,7 @@ def _findings(case: Case, change: ChangeWords | None) -> Iterator[Finding]:
         prose = prose_of(text)
         if change is not None:
             yield from leaks(field, prose, change, ids)
+            yield from contradictions(field, text, change)
         yield from forge_marks(field, prose, commits)
         for found in _HIDDEN.finditer(text):
             name = f"U+{ord(found[0]):04X}"

@@ -31,8 +31,10 @@ class SourceNames:
     ``defined`` are functions, classes, methods, types, fields, module variables and attributes that are set; ``local``
     variables of functions; ``used`` names that are called or taken from an object; ``keywords`` those of arguments and
     of object literals; ``imported`` names and ``modules`` come from import statements. ``texts`` are string literals,
-    each piece between placeholders by itself. ``inside`` are the functions and classes that the lines lie in. ``code``
-    is the lines themselves without comments, docstrings and strings of several words, tokens separated by one blank.
+    each piece between placeholders by itself; adjacent literals are one. ``inside`` are the functions and classes that
+    the lines lie in. ``hooks`` are what the body of a class that extends another sets; ``raised`` and ``awaited`` are
+    the errors that are raised and that a test waits for. ``code`` is the lines themselves without comments, docstrings
+    and strings of several words, tokens separated by one blank.
     """
 
     defined: frozenset[str]
@@ -43,6 +45,9 @@ class SourceNames:
     used: frozenset[str]
     keywords: frozenset[str]
     inside: frozenset[str]
+    hooks: frozenset[str]
+    raised: frozenset[str]
+    awaited: frozenset[str]
     texts: tuple[str, ...]
     numbers: frozenset[str]
     code: tuple[str, ...]
@@ -82,6 +87,9 @@ class _Walk:
     used: set[str] = field(default_factory=set)
     keywords: set[str] = field(default_factory=set)
     inside: set[str] = field(default_factory=set)
+    hooks: set[str] = field(default_factory=set)
+    raised: set[str] = field(default_factory=set)
+    awaited: set[str] = field(default_factory=set)
     texts: list[str] = field(default_factory=list)
     numbers: set[str] = field(default_factory=set)
     tokens: dict[int, list[str]] = field(default_factory=dict)
@@ -96,6 +104,9 @@ class _Walk:
             used=frozenset(self.used),
             keywords=frozenset(self.keywords),
             inside=frozenset(self.inside),
+            hooks=frozenset(self.hooks),
+            raised=frozenset(self.raised),
+            awaited=frozenset(self.awaited),
             texts=tuple(self.texts),
             numbers=frozenset(self.numbers),
             code=tuple(
@@ -152,8 +163,9 @@ class _Walk:
     def _leaf(self, node: Node, *, in_string: bool) -> None:
         """Keep a token of the code; a whole string is one, and its pieces are texts."""
         if node.type in self.grammar.strings:
-            pieces = [child for child in node.children if child.type in self.grammar.string_parts]
-            self.texts += [_text(piece) for piece in pieces if self._touches(piece)]
+            # Literals that stand side by side are read with the node that joins them.
+            if node.parent is None or node.parent.type not in self.grammar.joined:
+                self.texts += self._pieces([node])
         elif node.is_named and node.type in self.grammar.numbers and self._on(node):
             self.numbers.add(_text(node))
         if self._on(node) and not in_string:
@@ -162,11 +174,28 @@ class _Walk:
             prose = node.type in self.grammar.strings and len(text.split()) > 1
             self.tokens.setdefault(node.start_point[0], []).append(_PROSE if prose else text)
 
+    def _pieces(self, literals: Iterable[Node]) -> list[str]:
+        """Return the texts of literals that follow each other: only a placeholder or a line left out parts them."""
+        pieces: list[str] = []
+        open_ended = False
+        for literal in literals:
+            for child in literal.named_children:
+                if child.type in self.grammar.string_parts and self._touches(child):
+                    if open_ended:
+                        pieces[-1] += _text(child)
+                    else:
+                        pieces.append(_text(child))
+                    open_ended = True
+                elif child.type not in {"string_start", "string_end"}:
+                    open_ended = False
+        return pieces
+
     def _named(self, node: Node, in_function: bool) -> None:
         """Keep the names that a node is about; most nodes are about none."""
         grammar, kind = self.grammar, node.type
         for fields, where in self._plain:
             self._keep(where, node.children_by_field_name(fields[kind]) if kind in fields else ())
+        self._around(node)
         if kind in grammar.imports:
             self._import(node)
         elif kind in grammar.definitions:
@@ -184,6 +213,16 @@ class _Walk:
         else:
             self._bare(node)
 
+    def _around(self, node: Node) -> None:
+        """Keep what a node tells by what lies in it: literals side by side, a class's body, an error that is raised."""
+        grammar, kind = self.grammar, node.type
+        if kind in grammar.joined:
+            self.texts += self._pieces(child for child in node.named_children if child.type in grammar.strings)
+        elif kind in grammar.bodies:
+            self._class_body(node)
+        elif kind in grammar.raises:
+            self._keep(self.raised, map(_last_name, node.named_children[:1]))
+
     def _define(self, node: Node, part: str) -> None:
         name = node.child_by_field_name(part)
         if name is not None:
@@ -192,8 +231,24 @@ class _Walk:
 
     def _call(self, node: Node, part: str) -> None:
         called = node.child_by_field_name(part) if part else node.named_children[-1]
-        if called is not None:
-            self._keep(self.used, [called])
+        if called is None:
+            return
+        self._keep(self.used, [called])
+        if _text(_last_name(called)) in self.grammar.awaits:
+            given = node.child_by_field_name("arguments")
+            first = given.named_children[:1] if given is not None else []
+            kinds = [one for part in first for one in (part.named_children if part.type == "tuple" else [part])]
+            self._keep(self.awaited, map(_last_name, kinds))
+
+    def _class_body(self, node: Node) -> None:
+        """Keep what the body of a class that extends another sets: names that the other class may look for."""
+        parent = node.parent
+        if parent is None or all(child.type != self.grammar.bodies[node.type] for child in parent.children):
+            return
+        for member in node.named_children:
+            plain = member.named_children[0] if member.type == "expression_statement" else member
+            fields = ("left", "name", "property")
+            self._keep(self.hooks, (found for part in fields for found in plain.children_by_field_name(part)))
 
     def _bare(self, node: Node) -> None:
         """Keep a name that says by itself what it is: ``{ name }`` of JavaScript, a token inside a macro of Rust."""
@@ -227,6 +282,18 @@ class _Walk:
                 if self._on(found):
                     self.modules.add(_text(found).strip("\"'`"))
         self._keep(self.imported, (leaf for leaf in _leaves(node) if leaf.type in NAME_NODES))
+
+
+def _last_name(node: Node) -> Node:
+    """Return the node that names what is called or raised: of ``a.b(c)`` that of ``b``, else the node itself."""
+    while True:
+        for part in ("function", "constructor", "attribute", "property"):
+            inner = node.child_by_field_name(part)
+            if inner is not None:
+                node = inner
+                break
+        else:
+            return node
 
 
 def _leaves(node: Node) -> Iterator[Node]:

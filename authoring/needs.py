@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import reduce
 from typing import Final
 
@@ -12,11 +12,12 @@ from authoring.change_words import Need, NeedKind
 from authoring.names import SourceNames
 
 _OPTION: Final = re.compile(r"(?<![\w-])--[a-z][a-z0-9]*(?:-[a-z0-9]+)*(?![\w-])")
-_VALUE: Final = re.compile(r"[^\W\d_][\w.:-]{2,}\w")
+_VALUE: Final = re.compile(r"(?!__\w+__$)_*[^\W\d_][\w.:-]{2,}\w")
 _WORD: Final = re.compile(r"[^\W\d_]{2,}")
 _TELLING_NUMBER: Final = re.compile(r"0[xob][0-9a-f_]{2,}|[0-9_]{3,}|[0-9]+\.[0-9]+", re.IGNORECASE)
 _FEWEST_LETTERS: Final = 2
 _SHORTEST_TEXT: Final = 8
+_FEWEST_SHARED: Final = 3
 
 
 def needs_of(
@@ -24,11 +25,13 @@ def needs_of(
     brought: Sequence[SourceNames],
     old_words: Collection[str],
     new_modules: Sequence[str],
+    no_longer_raised: Collection[str] = (),
 ) -> Iterator[Need]:
     """Yield what the added lines of test files (path, names) use of what the fix brings, each thing once.
 
     ``old_words`` are the words of the changed source files at the base, ``new_modules`` the names of modules that the
-    fix adds. Whether the base has a name elsewhere is still to be looked up.
+    fix adds, ``no_longer_raised`` the errors that the lines which it removes raise. Whether the base has a name
+    elsewhere is still to be looked up.
     """
     if not brought:
         return
@@ -40,6 +43,11 @@ def needs_of(
             if (kind, text) not in told:
                 told.add((kind, text))
                 yield Need(kind=kind, text=text, path=path)
+        # Where the base raises nothing there, the error is mostly the one that anybody would choose.
+        for error in sorted(names.awaited & fix.raised - set(no_longer_raised)) if no_longer_raised else ():
+            if not told & {(NeedKind.NAME, error), (NeedKind.ERROR, error)}:
+                told.add((NeedKind.ERROR, error))
+                yield Need(kind=NeedKind.ERROR, text=error, path=path)
 
 
 def _of_one(
@@ -49,6 +57,8 @@ def _of_one(
     called = ((names.used | names.imported) - own) & fix.defined
     for name in sorted(_telling(called) - set(old_words)):
         yield NeedKind.NAME, name
+    for name in sorted(_telling(names.hooks & (fix.defined | fix.used)) - called - set(old_words)):
+        yield NeedKind.HOOK, name
     # What the fix itself passes on to others (`stdout=`) is theirs.
     taken = fix.parameters | fix.defined | ((fix.used | set(fix.texts)) - fix.keywords)
     for name in sorted(_telling((names.keywords & taken) - names.imported - called) - set(old_words)):
@@ -95,6 +105,21 @@ def _texts(names: SourceNames, fix: SourceNames) -> Iterator[str]:
                 yield piece
             elif _is_message(expected) and expected in piece:
                 yield expected
+            else:
+                # Beside a placeholder the test has its own words on one side, and breaks off on the other.
+                for overlap in (_overlap(expected, piece), _overlap(piece, expected)):
+                    if _is_message(overlap) and len(overlap.split()) >= _FEWEST_SHARED:
+                        yield overlap
+
+
+def _overlap(first: str, second: str) -> str:
+    """Return the longest text with which one text ends and the other begins, whole words alone."""
+    words = second.split(" ")
+    for count in range(len(words) - 1, 0, -1):
+        begun = " ".join(words[:count])
+        if first.endswith(f" {begun}"):
+            return begun
+    return ""
 
 
 def _values(names: SourceNames, fix: SourceNames) -> Iterator[str]:
@@ -115,16 +140,6 @@ def _is_message(text: str) -> bool:
 
 
 def _both(one: SourceNames, other: SourceNames) -> SourceNames:
-    return SourceNames(
-        defined=one.defined | other.defined,
-        local=one.local | other.local,
-        parameters=one.parameters | other.parameters,
-        imported=one.imported | other.imported,
-        modules=one.modules | other.modules,
-        used=one.used | other.used,
-        keywords=one.keywords | other.keywords,
-        inside=one.inside | other.inside,
-        texts=one.texts + other.texts,
-        numbers=one.numbers | other.numbers,
-        code=one.code + other.code,
-    )
+    # Each part of the record is a set or a tuple of strings; sets are united, tuples follow each other.
+    parts = {part.name: (getattr(one, part.name), getattr(other, part.name)) for part in fields(SourceNames)}
+    return SourceNames(**{name: a | b if isinstance(a, frozenset) else a + b for name, (a, b) in parts.items()})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 # Fewer tokens in a row, and a call of any function looks like any other.
@@ -41,8 +41,22 @@ def shingles(words: Sequence[str], length: int) -> set[tuple[str, ...]]:
     return {tuple(words[place : place + length]) for place in range(len(words) - length + 1)}
 
 
-def fragments_of(line: str, known: set[tuple[str, ...]]) -> Iterator[str]:
-    """Yield the longest runs of a line's tokens that hold no known run of ``SHORTEST_FRAGMENT``, if they say enough."""
+def is_code(run: Sequence[str]) -> bool:
+    """Say whether tokens are code and no prose: names enough to know it by, and signs that prose does not have."""
+    names = {word for word in run if len(word) > 2 and word[0].isalpha()}
+    signs = [word for word in run if not (word[0].isalnum() or word[0] == "_") and word not in ".,'\"`;:!?-"]
+    return bool(names) and len(signs) >= _FEWEST_SIGNS and len(names) + len(signs) >= _FEWEST_TOGETHER
+
+
+def has_names(run: Sequence[str]) -> bool:
+    """Say whether tokens hold two names at least: enough to know code by, where it is told to be code."""
+    return len({word for word in run if len(word) > 2 and word[0].isalpha()}) > 1
+
+
+def fragments_of(
+    line: str, known: set[tuple[str, ...]], tells: Callable[[Sequence[str]], bool] = is_code
+) -> Iterator[str]:
+    """Yield the longest runs of a line's tokens that hold no known run of ``SHORTEST_FRAGMENT``, if one ``tells``."""
     words = tokens(line)
     start: int | None = None
     last = len(words) - SHORTEST_FRAGMENT
@@ -52,13 +66,6 @@ def fragments_of(line: str, known: set[tuple[str, ...]]) -> Iterator[str]:
             start = place
         elif not fresh and start is not None:
             run = words[start : place - 1 + SHORTEST_FRAGMENT]
-            if is_code(run):
+            if tells(run):
                 yield " ".join(run)
             start = None
-
-
-def is_code(run: Sequence[str]) -> bool:
-    """Say whether tokens are code and no prose: names enough to know it by, and signs that prose does not have."""
-    names = {word for word in run if len(word) > 2 and word[0].isalpha()}
-    signs = [word for word in run if not (word[0].isalnum() or word[0] == "_") and word not in ".,'\"`;:!?-"]
-    return bool(names) and len(signs) >= _FEWEST_SIGNS and len(names) + len(signs) >= _FEWEST_TOGETHER

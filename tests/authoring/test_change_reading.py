@@ -214,3 +214,130 @@ def test_a_change_without_source_gives_nothing_to_look_for(tmp_path: Path) -> No
     head: Files = {"README.md": "More.\n", "tests/test_core.py": "def test_x(): pass\n"}
     words = read(tmp_path / "r", BASE, head, "tests/test_core.py")
     assert (words.fix_names, words.fragments, words.needs) == ((), (), ())
+
+
+def changed(folder: Path, source: tuple[str, str], tests: tuple[str, str]) -> ChangeWords:
+    (before, after), (old_test, new_test) = source, tests
+    base: Files = {"src/shelf.py": before, "tests/test_shelf.py": old_test}
+    return read(folder, base, {"src/shelf.py": after, "tests/test_shelf.py": new_test}, "tests/test_shelf.py")
+
+
+def test_what_a_subclass_in_a_test_sets_is_needed_where_only_the_fix_knows_it(tmp_path: Path) -> None:
+    words = changed(
+        tmp_path / "r",
+        (
+            "class View:\n    kind = 'a'\n",
+            "class View:\n    kind = 'a'\n    init_each = 1\n\n    def go(self):\n        return self.after_going()\n",
+        ),
+        (
+            "import shelf\n",
+            """\
+import shelf
+
+
+class Mine(shelf.View):
+    init_each = False
+    kind = 'b'
+    own = 1
+
+    def after_going(self):
+        return self.own
+
+
+class Alone:
+    other = 1
+""",
+        ),
+    )
+    assert needs(words) == {("hook", "init_each"), ("hook", "after_going")}
+
+
+def test_a_hook_that_the_base_has_anywhere_is_known(tmp_path: Path) -> None:
+    base: Files = {
+        "src/shelf.py": "class View:\n    pass\n",
+        "src/base.py": "class Kind:\n    def convert(self): ...\n",
+    }
+    head: Files = {
+        **base,
+        "src/shelf.py": "class View:\n    def convert(self):\n        return 1\n",
+        "tests/test_shelf.py": "import shelf\n\n\nclass Mine(shelf.View):\n    def convert(self):\n        return 2\n",
+    }
+    assert needs(read(tmp_path / "r", base, head, "tests/test_shelf.py")) == set()
+
+
+def test_a_value_may_begin_with_an_underscore(tmp_path: Path) -> None:
+    words = changed(
+        tmp_path / "r",
+        ("def name():\n    return 'help'\n", "def name():\n    return '_shelf_default'\n"),
+        ("import shelf\n", "import shelf\n\n\ndef test_name():\n    assert shelf.name() == '_shelf_default'\n"),
+    )
+    assert needs(words) == {("text", "_shelf_default")}
+
+
+def test_a_message_of_two_literals_is_found_whole(tmp_path: Path) -> None:
+    words = changed(
+        tmp_path / "r",
+        (
+            "def put(book):\n    pass\n",
+            "def put(book):\n    raise ValueError(f'{book} is kept for the ' 'binder. Ask')\n",
+        ),
+        ("import shelf\n", "import shelf\n\n\ndef test_put():\n    raises(match='is kept for the binder')\n"),
+    )
+    assert needs(words) == {("text", "is kept for the binder")}
+
+
+@pytest.mark.parametrize(
+    ("expected", "shared"),
+    [
+        ("'a' is kept for the", {("text", "is kept for the")}),
+        ("a for the binder. Ask", set()),
+        ("all of it is", set()),
+    ],
+)
+def test_what_a_test_expects_may_begin_before_a_placeholder_and_break_off(
+    tmp_path: Path, expected: str, shared: set[tuple[str, str]]
+) -> None:
+    words = changed(
+        tmp_path / "r",
+        ("def put(book):\n    pass\n", "def put(book):\n    raise No(f'{book} is kept for the ' 'binder. Ask')\n"),
+        ("import shelf\n", f'import shelf\n\n\ndef test_put():\n    raises(match="{expected}")\n'),
+    )
+    assert needs(words) == shared
+
+
+def test_another_error_than_before_is_needed(tmp_path: Path) -> None:
+    tests = (
+        "import shelf\n",
+        "import shelf, pytest\n\n\ndef test_put():\n    with pytest.raises(ValueError):\n        shelf.put(1)\n",
+    )
+    put = "def put(book):\n    raise {}(book)\n"
+    words = changed(tmp_path / "r", (put.format("TypeError"), put.format("ValueError")), tests)
+    assert needs(words) == {("error", "ValueError")}
+    # Where nothing was raised before, most people would raise the same.
+    words = changed(tmp_path / "s", ("def put(book):\n    pass\n", put.format("ValueError")), tests)
+    assert needs(words) == set()
+
+
+def test_code_that_the_fix_takes_away_is_known(tmp_path: Path) -> None:
+    words = changed(
+        tmp_path / "r",
+        (
+            "def put(self):\n    return wrap(text, self.width - self.indent)\n\n\ndef old(a):\n    return a.b[a] + c\n",
+            "def put(self):\n    return wrap(text, self.width)\n\n\ndef new(a):\n    return a.b[a] + c\n",
+        ),
+        ("import shelf\n", "import shelf\n\n\ndef test_put():\n    pass\n"),
+    )
+    assert [run for run in words.removed if "indent" in run] == ["text , self . width - self . indent )"]
+    assert not [run for run in words.removed if "a . b" in run]
+
+
+def test_short_strings_of_new_test_lines_are_kept(tmp_path: Path) -> None:
+    words = changed(
+        tmp_path / "r",
+        ("def put(book):\n    pass\n", "def put(book):\n    return book\n"),
+        (
+            "def test_old():\n    assert put('old') == 'older'\n",
+            "def test_old():\n    assert put('old') == 'older'\n    assert put('bar#abc') == 'bar#abc/' != 'a' * 2\n",
+        ),
+    )
+    assert words.said == ("bar#abc", "bar#abc/")

@@ -26,6 +26,8 @@ WORDS = ChangeWords(
     needs=(Need(kind=NeedKind.OPTION, text="--all", path="tests/test_a.py"),),
     commits=("a" * 40, "b" * 40),
     unread=("c",),
+    removed=("width - self . indent",),
+    said=("bar#abc/",),
 )
 
 
@@ -43,11 +45,13 @@ def test_any_text_comes_back(texts: tuple[str, ...]) -> None:
 @pytest.mark.parametrize(
     "changes",
     [
-        {"schema": "casewright.change-words/v2"},
+        {"schema": "casewright.change-words/v9"},
         {"more": 1},
         {"base": None},
         {"fix_names": "_walk"},
         {"fix_names": [1]},
+        {"removed": "x"},
+        {"said": [1]},
         {"needs": [{"kind": "wish", "text": "x", "path": "y"}]},
         {"needs": [{"kind": "name", "text": "x"}]},
         {"needs": [{"kind": "name", "text": "x", "path": "y", "elsewhere": "no"}]},

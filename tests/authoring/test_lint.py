@@ -253,6 +253,82 @@ def test_every_code_has_its_rule() -> None:
         assert rule.mend.endswith(".")
 
 
+def with_change(**changes: Any) -> ChangeWords:
+    return ChangeWords(**{**{name: getattr(CHANGE, name) for name in ChangeWords.__slots__}, **changes})
+
+
+def test_a_hook_and_an_error_are_needed() -> None:
+    task = plain_case()["task"]
+    (one,) = found(task, needing(Need(kind=NeedKind.HOOK, text="init_each", path="t.py")))
+    assert (one.code, one.severity, one.text) == (Code.NEEDED_NAME, Severity.ERROR, "init_each")
+    assert "sets in a subclass" in one.message
+    (one,) = found(task, needing(Need(kind=NeedKind.ERROR, text="ValueError", path="t.py")))
+    assert (one.code, one.severity) == (Code.NEEDED_ERROR, Severity.WARNING)
+    assert (
+        found(f"It raises `ValueError`.\n\n{task}", needing(Need(kind=NeedKind.ERROR, text="ValueError", path="t")))
+        == []
+    )
+
+
+def test_a_needed_word_is_called_what_it_is() -> None:
+    task = plain_case()["task"]
+    (one,) = found(task, needing(Need(kind=NeedKind.TEXT, text="_shelf_default", path="t.py")))
+    assert "_shelf_default" in one.message
+
+
+@pytest.mark.parametrize(
+    ("task", "text"),
+    [
+        ("It passes `self.width - self.indent` and should not.\n", "self.width - self.indent"),
+        ("Here\n\n    wrap(text, self.width - self.indent)\n\nis wrong.\n", "wrap(text, self.width - self.indent)"),
+        ("Here wrap(text, self.width - self.indent) is wrong.\n", "wrap(text, self.width - self.indent)"),
+    ],
+)
+def test_code_that_the_fix_takes_away_is_a_warning(task: str, text: str) -> None:
+    change = with_change(removed=("return wrap ( text , self . width - self . indent )",))
+    (one,) = found(task, change)
+    assert (one.code, one.severity, one.text) == (Code.REMOVED_LINE, Severity.WARNING, text)
+
+
+@pytest.mark.parametrize(
+    "task",
+    [
+        "It passes `self.width` and should not.\n",
+        "The text wraps self.width - self.indent, in prose.\n",
+        "It passes `self.width - self.other` and should not.\n",
+    ],
+)
+def test_other_code_is_no_code_that_the_fix_takes_away(task: str) -> None:
+    assert found(task, with_change(removed=("return wrap ( text , self . width - self . indent )",))) == []
+
+
+@pytest.mark.parametrize(
+    "task",
+    [
+        'For `bar#abc` it should be "bar/#abc" but is "bar#abc/" today.\n',
+        "For bar#abc it should give `bar/#abc`, instead I get `bar#abc/` here.\n",
+        "Expected: 'bar/#abc'\nActual: 'bar#abc/'\n",
+    ],
+)
+def test_tests_that_demand_what_the_text_calls_wrong(task: str) -> None:
+    (one,) = found(task, with_change(said=("bar#abc", "bar#abc/")))
+    assert (one.code, one.severity, one.text) == (Code.CONTRADICTED, Severity.WARNING, "bar#abc/")
+    assert task[one.start : one.end] == "bar#abc/"
+    assert found(task, with_change(said=("bar/#abc",))) == []
+
+
+@pytest.mark.parametrize(
+    "task",
+    [
+        "For `bar#abc/` it should stay so, but is `bar#abc/` twice.\n",
+        'It should be "bar#abc/" but is "bar/#abc" today.\n',
+        "This is about `bar#abc/` and nothing else at all.\n",
+    ],
+)
+def test_what_a_text_wants_or_gives_is_not_called_wrong(task: str) -> None:
+    assert found(task, with_change(said=("bar#abc/",))) == []
+
+
 _PIECES = [
     "a",
     "b_",

@@ -149,3 +149,35 @@ def test_a_broken_source_is_read_as_far_as_it_goes(data: st.DataObject, language
 def test_deep_nesting_costs_no_stack() -> None:
     names = read_names("python", b"x = " + b"[" * 5000 + b"a.b" + b"]" * 5000 + b"\n")
     assert isinstance(names, SourceNames)
+
+
+def test_adjacent_literals_are_one_text() -> None:
+    names = read_names("python", b'say(\n    f"has {one} of "\n    "them all. "\n    f"{two}, no more"\n)\n')
+    assert names.texts == ("has ", " of them all. ", ", no more")
+
+
+def test_of_adjacent_literals_only_those_on_the_lines_are_read() -> None:
+    names = read_names("python", b'say(\n    "kept as "\n    "it was, "\n    "but longer"\n)\n', [3, 4])
+    assert names.texts == ("it was, but longer",)
+
+
+def test_what_a_subclass_sets_in_its_body_is_a_hook() -> None:
+    source = b"class One(Base):\n    deep = True\n    kind: str = 'a'\n    def put(self):\n        self.held = 1\n"
+    assert read_names("python", source).hooks == {"deep", "kind", "put"}
+    assert read_names("python", b"class One:\n    deep = True\n").hooks == frozenset()
+    script = b"class One extends Base { deep = 1; put() { this.held = 1 } }\nclass Two { other = 1 }\n"
+    assert read_names("javascript", script).hooks == {"deep", "put"}
+    assert read_names("typescript", script).hooks == {"deep", "put"}
+
+
+def test_errors_that_are_raised_and_errors_that_are_awaited() -> None:
+    names = read_names(
+        "python",
+        b"raise ValueError('a') from e\nraise lost.Missing\nraise\n"
+        b"with pytest.raises((KeyError, shelf.Gone), match=Pattern): pass\nself.assertRaises(OSError, call, Other)\n",
+    )
+    assert names.raised == {"ValueError", "Missing"}
+    assert names.awaited == {"KeyError", "Gone", "OSError"}
+    script = b"throw new TypeError('a');\nexpect(() => f()).toThrow(RangeError);\nexpect(f).toThrow('words');\n"
+    assert read_names("javascript", script).raised == {"TypeError"}
+    assert read_names("javascript", script).awaited == {"RangeError"}
