@@ -40,7 +40,7 @@ pre { background: var(--sheet); overflow-x: auto; tab-size: 8; }
 pre.copy { user-select: all; white-space: pre-wrap; max-height: 30rem; overflow-y: auto; }
 .text { white-space: pre-wrap; padding: .75rem 1rem; background: var(--sheet); border: 1px solid var(--line); }
 .text { border-radius: 6px; tab-size: 8; font: .9rem/1.5 ui-monospace, "DejaVu Sans Mono", monospace; }
-.beside { display: grid; gap: 0 2rem; grid-template-columns: minmax(0, 1fr); }
+.beside { display: grid; gap: 0 2rem; grid-template-columns: minmax(0, 1fr); margin-bottom: .75rem; }
 @media (min-width: 60rem) { .beside { grid-template-columns: minmax(0, 3fr) minmax(0, 2fr); } }
 .pair { display: grid; gap: 0 1.5rem; grid-template-columns: minmax(0, 1fr); }
 @media (min-width: 40rem) { .pair { grid-template-columns: repeat(2, minmax(0, 1fr)); } }

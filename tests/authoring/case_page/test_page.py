@@ -16,13 +16,26 @@ from authoring.findings import Judged
 from authoring.lint import lint
 from casewright.repository import open_source
 from tests.support.browser import Element, Site, elements, needs_browser, rendered, served
-from tests.support.cases import as_case, plain_case
+from tests.support.cases import TASK, as_case, plain_case
 from tests.support.hostile import hostile_case, hostile_history
 
 MEASURE = """<!DOCTYPE html><iframe src="/" style="width:%dpx;height:900px;border:0"></iframe><output></output><script>
 addEventListener("load", () => {
   const page = document.querySelector("iframe").contentDocument;
   document.querySelector("output").textContent = page.documentElement.scrollWidth;
+});</script>"""
+
+COLUMNS = """<!DOCTYPE html><iframe src="/"></iframe><output></output><script>
+addEventListener("load", () => {
+  const page = document.querySelector("iframe").contentDocument;
+  const text = page.getElementById("task-text").firstChild;
+  const line = page.createRange();
+  const widths = ["iiii", "MMMM"].map(word => {
+    line.setStart(text, text.data.indexOf(word));
+    line.setEnd(text, text.data.indexOf(word) + 4);
+    return line.getBoundingClientRect().width;
+  });
+  document.querySelector("output").textContent = widths[0] > 0 && widths[0] === widths[1];
 });</script>"""
 
 
@@ -156,3 +169,12 @@ def test_without_a_history_the_files_are_named_and_the_reason_is_told() -> None:
 
 def test_the_same_case_gives_the_same_page() -> None:
     assert case_page(view_of(plain_case()), "t") == case_page(view_of(plain_case()), "t")
+
+
+@needs_browser
+def test_what_a_task_sets_in_columns_stays_in_columns(tmp_path: Path) -> None:
+    with served() as site:
+        site.pages["/"] = case_page(view_of(plain_case(task=f"{TASK}\niiii\nMMMM\n")), "casewright 1")
+        site.pages["/columns"] = COLUMNS
+        (answer,) = named(elements(rendered(site.url("/columns"), tmp_path)), "output")
+    assert answer.text == "true"
