@@ -80,6 +80,9 @@ _BOT_FOOTER = re.compile(
     r"|this pull request is automatically built with.*|install the latest `?.*pkg\.pr\.new.*)",
     re.IGNORECASE,
 )
+# A bot that updates a dependency goes on with that project's own news.
+_UPDATES = re.compile(r"[>*_ \t]*this pr contains the following updates:?", re.IGNORECASE)
+_NEWS_OF_UPDATES = re.compile(r" {0,3}#{1,6}[ \t]+release notes\b", re.IGNORECASE)
 _BOT_FOLD = re.compile(
     r"(?:release notes|change ?log|commits|dependabot commands(?: and options)?|maintainer changes"
     r"|vulnerabilities fixed|walkthrough|\U0001f4dd? ?coderabbit.*|additional details and impacted files|tips"
@@ -190,13 +193,15 @@ def without_footers(parts: Sequence[Piece]) -> list[Piece]:
     """Return pieces up to a bot's footer, without the folded lists that a bot quotes."""
     kept: list[Piece] = []
     folded = 0
+    updates = False
     for part in parts:
         lowered = part.text.lower()
         if part.code:
             if not folded:
                 kept.append(part)
             continue
-        if _BOT_FOOTER.match(part.text):
+        updates = updates or _UPDATES.match(part.text) is not None
+        if _BOT_FOOTER.match(part.text) or (updates and _NEWS_OF_UPDATES.match(part.text)):
             break
         summary = _SUMMARY.search(part.text)
         if summary and _BOT_FOLD.fullmatch(summary[1].strip()):

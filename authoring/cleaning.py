@@ -16,7 +16,7 @@ from authoring.boilerplate import is_rule, without_boilerplate
 from authoring.inline_marks import clean_line
 from authoring.pieces import Piece, joined, pieces, visible, without_comments
 from authoring.sections import Meaning, Section, heading_of, sections
-from authoring.ways import without_ways
+from authoring.ways import tells_how_to_mend, tells_the_way, without_ways
 
 # A round may bring to light what the next one takes out; people's texts need two.
 MOST_ROUNDS: Final = 6
@@ -146,7 +146,9 @@ def _round(text: str, kind: TextKind) -> str:
     parts = _told(sections(parts, titled=titled))
     parts = _clean_lines(_without_trailers(parts), html=not titled)
     if kind is TextKind.PULL_REQUEST:
-        parts = without_ways(parts)
+        parts = without_ways(parts, tells_the_way)
+    if kind is not TextKind.COMMIT:
+        parts = without_ways(parts, tells_how_to_mend)
     parts = _without_rules(_without_empty_headings(parts))
     return joined(parts).strip("\n")
 

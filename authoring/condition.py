@@ -67,7 +67,7 @@ _FIX = re.compile(
 )
 _REMOVE = re.compile(r"(?:removed?|drop(?:ped)?|deleted?|get rid of) (?=\S)", re.IGNORECASE)
 # What a title says of the place before it says what is to be done there: ``parser: allow blanks``.
-_SCOPE = re.compile(r"(?:\[\w.-]{1,30}\] ?)?[\w./-]{1,60}: (?=\S)|\[\w.-]{1,30}\] (?=\S)")
+_SCOPE = re.compile(r"(?:\[[\w .-]{1,30}\] ?)?[\w./-]{1,60}: (?=\S)|\[[\w .-]{1,30}\] (?=\S)")
 _SECOND_ORDER = re.compile(
     r", (?:and )?(?:fix|add|remove|update|use|make|freeze|drop|change|improve|rename) ", re.IGNORECASE
 )

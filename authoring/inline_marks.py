@@ -102,6 +102,31 @@ _THANKS = re.compile(
     r"(?<![\w/])@[\w-]+(?:(?:,| and|,? @)[ ]?@?[\w-]+)*(?![\w/.(-])\)?",
     re.IGNORECASE,
 )
+_SAYS = r"(?:says?|said|asks?|asked|shows?|describes?|explains?|notes?|mentions?|reports?|suggests?|states?)"
+# Clauses whose only object is somewhere else: "As described in #12, names …", "…, as #12 asks".
+_AS_ELSEWHERE = re.compile(
+    r"(?:(?:(?<=[.!?] )|^)as|,[ ]as)[ ](?:(?:(?:was|is|already)[ ]){0,2}(?:described|reported|discussed|mentioned|noted"
+    r"|explained|suggested|requested|proposed|stated|said|shown|seen)[ ](?:in|by|at|on)[ ])?"
+    rf"{_THING}{_POINTER}(?:[ ]{_SAYS}\b)?(?:,[ ](\w)|(?=[ ]?(?:[.;:)]|$)))",
+    re.IGNORECASE,
+)
+_SEEN_ELSEWHERE = (
+    r"(?:(?<=[.!?] )|^)(?:please[ ])?(?:(?:also[ ])?see(?:[ ]also)?|refer[ ]to|check(?:[ ]out)?"
+    r"|(?:more|further|full|additional)[ ](?:info(?:rmation)?|details?|context|discussion)(?:[ ](?:is|can be found))?"
+    r"(?:[ ](?:at|in|on|here))?)[ ]?:?[ ](?:the[ ])?(?:issues?[ ]|prs?[ ])?{}"
+    r"(?:[ ]for[ ](?:(?:the|some|more|further|full|additional|all)[ ]){{0,3}}(?:details?|info(?:rmation)?|context"
+    r"|discussions?|background|reference|motivation|explanation))?(?:[.;][ ]?|$)"
+)
+_SEE_NUMBER = re.compile(_SEEN_ELSEWHERE.format(_POINTER), re.IGNORECASE)
+# A number that its sentence can't do without gives way to words that say no more.
+_NEEDED = re.compile(
+    rf"(?<![\w-])(?i:(before|after|until|since|without|merging|reverting|applying|with|by)|as|like|in|on|of|from|to|for"
+    rf"|where|what|that|which|because|though|than)[ ]({_THING}{_POINTER})(?=[ ][a-z\x00])"
+)
+_BEGINNING = re.compile(
+    r"(?:(?<=[.!?] )|^)(?=\S{1,200}[ ](broke|introduced|changed|made|added|removed|caused|fixed)\b)"
+    rf"({_POINTER})"
+)
 _EMPTY_PAIR = re.compile(r"(?<!\S)(?:\((?:see|cf\.?|via|from|refs?|link|docs|here|also|\W){0,9}\)|\[[ \t]{0,9}\])")
 # Where an address stood; no text holds this sign, since control characters are taken out first.
 _GONE = "\x02"
@@ -112,6 +137,7 @@ _POINTING = re.compile(
     rf",?[ \t](?:here|in|at|see|via)[ \t]?:?[ \t]{_GONE}(?=[.,;)]|$)",
     re.IGNORECASE,
 )
+_SEE_ADDRESS = re.compile(_SEEN_ELSEWHERE.format(_GONE), re.IGNORECASE)
 _HELD = re.compile("\x00([A-P]+)\x01")
 
 
@@ -128,9 +154,9 @@ def clean_line(line: str, *, html: bool) -> str:
     elif "<" in fresh:
         fresh = _FOLD_TAG.sub("", _IMG_TAG.sub(lambda found: _img_text(found[0]), fresh))
     fresh = fresh.replace("&nbsp;", " ")
-    fresh = _CLOSING.sub(_stop_of, fresh)
-    for rule in (_PARENTHESISED, _REPORTED, _AT_END, _NAMED, _NUMBER, _ID, _THANKS):
-        fresh = rule.sub("", fresh)
+    if _NUMBER.search(fresh) or _ID.search(fresh):
+        fresh = _without_pointers(fresh)
+    fresh = _THANKS.sub("", fresh)
     if fresh == guarded and _restore(guarded, held) == line:
         return _restore(fresh, held).rstrip()
     fresh = _EMPTY_PAIR.sub("", fresh)
@@ -171,7 +197,30 @@ def _without_links(line: str) -> str:
         line = _REFERENCE_LINK.sub(lambda found: found[1], line)
     if ":" not in line:
         return line
-    return _POINTING.sub("", _BARE_ADDRESS.sub(_address_text, line)).replace(_GONE, "")
+    line = _SEE_ADDRESS.sub("", _BARE_ADDRESS.sub(_address_text, line))
+    return _POINTING.sub("", line).replace(_GONE, "")
+
+
+def _without_pointers(line: str) -> str:
+    """Return a line without numbers of issues and ids of commits, and without what said but where they stand."""
+    line = _AS_ELSEWHERE.sub(_after_elsewhere, _SEE_NUMBER.sub("", line))
+    line = _CLOSING.sub(_stop_of, line)
+    for rule in (_PARENTHESISED, _REPORTED, _AT_END, _NAMED):
+        line = rule.sub("", line)
+    for rule in (_NEEDED, _BEGINNING):
+        line = rule.sub(_neutral, line)
+    return _ID.sub("", _NUMBER.sub("", line))
+
+
+def _after_elsewhere(found: re.Match[str]) -> str:
+    following = found[1] or ""
+    return f", {following}" if found[0].startswith(",") and following else following.upper()
+
+
+def _neutral(found: re.Match[str]) -> str:
+    change, pointer = found[1], found[2]
+    said = "an earlier commit" if _ID.search(pointer) else "another change" if change else "another issue"
+    return found[0][: found.start(2) - found.start()] + (said if found.start(2) > found.start() else said.capitalize())
 
 
 def _address_text(found: re.Match[str]) -> str:

@@ -58,15 +58,16 @@ def code_spans(line: str) -> list[tuple[int, int]]:
 def without_comments(text: str) -> str:
     """Return a text without its HTML comments; those in code stay, and one that nobody closed stays too."""
     lines = text.split("\n")
-    last_close = max((number for number, line in enumerate(lines) if "-->" in line), default=-1)
+    closing = _closing_lines(lines)
+    last_close = max(closing, default=-1)
     kept: list[str] = []
     fence, inside = "", False
     for number, line in enumerate(lines):
         rest = line
         if inside:
-            end = line.find("-->")
-            if end < 0:
+            if number not in closing:
                 continue
+            end = line.find("-->")
             inside, rest = False, line[end + 3 :]
         elif fence or CODE_FENCE.match(line):
             fence = _fence_after(fence, line)
@@ -177,6 +178,23 @@ def _cut_comments(line: str, *, closes_later: bool) -> tuple[str, bool]:
         reached = end + 3
     parts.append(line[reached:])
     return "".join(parts), False
+
+
+def _closing_lines(lines: list[str]) -> set[int]:
+    """Return which lines end a comment that began further up.
+
+    What stands in a whole code block below an unclosed comment is code, such as a page's own comments.
+    """
+    outside: list[int] = []
+    inside: list[int] = []
+    fence = ""
+    for number, line in enumerate(lines):
+        before, fence = fence, _fence_after(fence, line)
+        if before and not fence:
+            inside = []
+        elif "-->" in line:
+            (inside if before else outside).append(number)
+    return {*outside, *inside}
 
 
 def _indent(line: str) -> int:

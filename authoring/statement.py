@@ -44,7 +44,16 @@ _TAG = re.compile(
     r"|(?:bug(?: report)?|feature(?: request)?|wip|rfc|draft|enhancement|proposal|backport|regression|feat req|question"
     r"|issue)\s*:\s+|(?-i:BUG|ENH|DOC|MAINT|TST|API|DEP|PERF|BLD|CI|TYP|REF|CLN|REGR|BENCH|STY|SIMD|REL|DEV"
     r"|FIX)(?:/[A-Z]{2,5})?\s*:\s+"
+    # "[Python forward compat]" says nothing that the words after it don't; "[Windows only]" does.
+    r"|\[(?![^\]]*\b(?:only|windows|linux|mac|macos|posix|unix)\b)[a-z][a-z0-9.+-]*(?: [a-z0-9.+-]+){1,3}\]\s*:?\s+"
     r"|(?:\ufe0f|[\u2600-\u27bf\U0001f300-\U0001faff])+\s*)(?=\S)",
+    re.IGNORECASE,
+)
+# A commit that tells of the documentation or the tests is no wish where another one is.
+_ASIDE = re.compile(
+    r"(?:docs?|tests?|ci|style)(?:\([^)\n]*\))?:\s|(?:update|improve|fix|correct|extend|clarify|reword|tidy|polish"
+    r"|clean up|rework|add|adjust)[a-z]* (?:the |some )?(?:docs|documentation|docstrings?|readme|change ?log)\b"
+    r"|[^\n]{0,80}\b(?:in|to|throughout) (?:the )?(?:docs|documentation|docstrings?|readme|change ?log)\b",
     re.IGNORECASE,
 )
 _SIGN = re.compile(r"^:[a-z0-9_+-]+:\s*")
@@ -124,24 +133,47 @@ class _Draft:
 
 
 def _drafted(texts: list[SourceText]) -> _Draft:
+    telling = [text for text in texts if text.kind is not TextKind.COMMIT or not _ASIDE.match(text.text.lstrip())]
+    draft = _drafted_whole(telling)
+    return draft if draft.titles or len(telling) == len(texts) else _drafted_whole(texts)
+
+
+def _drafted_whole(texts: list[SourceText]) -> _Draft:
+    split = [paragraphs(_whole(text)) for text in texts]
+    shorter = _contained([_words_of(found[0]) if found else "" for found in split])
     parts: list[str] = []
     titles: list[str] = []
     text_from: list[tuple[str, tuple[str, ...]]] = []
     said: set[str] = set()
-    for text in texts:
+    for number, (text, found) in enumerate(zip(texts, split, strict=True)):
         kept = []
-        for paragraph in paragraphs(_whole(text)):
-            key = " ".join(_WORD.findall(paragraph.lower()))
-            if key and key not in said:
+        for place, paragraph in enumerate(found):
+            key = _words_of(paragraph)
+            if key and key not in said and not (place == 0 and number in shorter):
                 kept.append(paragraph)
                 said.add(key)
+                if place == 0:
+                    titles.append(_title_of(paragraph))
         if kept:
             parts += kept
-            titles.append(_title_of(kept[0]))
             text_from.append((text.source, sentences("\n\n".join(kept))))
     task = "\n\n".join(parts)
     statement = Statement(task=f"{task}\n" if task else "", text_from=tuple(text_from))
     return _Draft(statement=statement, titles=tuple(titles))
+
+
+def _words_of(paragraph: str) -> str:
+    """Return the words of a paragraph, by which two of them say the same."""
+    return " ".join(_WORD.findall(paragraph.lower()))
+
+
+def _contained(keys: list[str]) -> set[int]:
+    """Return which of the first paragraphs stand in a longer one, word by word."""
+    return {
+        number
+        for number, key in enumerate(keys)
+        if key and any(len(other) > len(key) and f" {key} " in f" {other} " for other in keys)
+    }
 
 
 def _title_of(paragraph: str) -> str:

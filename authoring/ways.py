@@ -1,8 +1,9 @@
-"""Sentences of a pull request that tell the way to the fix and not what the program does. Pure."""
+"""Sentences that tell the way to the fix and not what the program does, or is to do. Pure."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from authoring.pieces import Piece
 from authoring.sentences import sentence_spans
@@ -23,11 +24,23 @@ _INSIDE = re.compile(
     r"|code path|list comprehension|lines? of code)\b",
     re.IGNORECASE,
 )
+# A report that goes on to tell how it is mended; a solution that it would like may be the wish itself.
+_MENDED = re.compile(
+    r"(?:i (?:think|believe|guess|suspect),? )?(?:(?:it|this|that)(?:['\u2019]s| is| can| could| would| should| might"
+    r"| may)|(?:the|this) (?:problem|issue|bug|error) (?:is|can|could|should|might|may))(?: be)?(?: \w+){0,3}?"
+    r" (?:addressed|fixed|solved|resolved|address|fix|solve|resolve) (?:it |this |that )?by \w+ing\b"
+    r"|(?:the|a|one|my)(?: \w+){0,2} fix (?:is|would be|could be|might be|may be|seems to be) "
+    r"|(?:perhaps|maybe|probably|possibly),? by \w+ing [^,]*$",
+    re.IGNORECASE,
+)
 _ITEM = re.compile(r"[ \t]*(?:[-*+]|\d{1,3}[.)])[ \t]+")
 
 
-def without_ways(parts: list[Piece]) -> list[Piece]:
-    """Return pieces of prose without such sentences, where anything else is left; code and headings stay."""
+def without_ways(parts: list[Piece], tells: Callable[[str], bool]) -> list[Piece]:
+    """Return pieces without the sentences of which ``tells`` is true, where anything else is left.
+
+    Code and headings stay.
+    """
     kept: list[Piece] = []
     number = 0
     while number < len(parts):
@@ -35,7 +48,7 @@ def without_ways(parts: list[Piece]) -> list[Piece]:
         if not parts[number].code and parts[number].text.strip():
             while end < len(parts) and _continues(parts[end]):
                 end += 1
-            text = _without_ways("\n".join(part.text for part in parts[number:end]))
+            text = _without_ways("\n".join(part.text for part in parts[number:end]), tells)
             kept += [Piece(text=line) for line in text.split("\n")] if text.strip() else []
         else:
             kept.append(parts[number])
@@ -50,18 +63,21 @@ def _continues(part: Piece) -> bool:
     )
 
 
-def _without_ways(text: str) -> str:
+def _without_ways(text: str, tells: Callable[[str], bool]) -> str:
     item = _ITEM.match(text)
     start = item.end() if item else 0
     spans = sentence_spans(text[start:])
     telling = [
-        text[start + begin : start + end]
-        for begin, end in spans
-        if not tells_the_way(text[start + begin : start + end])
+        text[start + begin : start + end] for begin, end in spans if not tells(text[start + begin : start + end])
     ]
     if len(telling) == len(spans):
         return text
     return text[:start] + "".join(telling).strip() if any(one.strip() for one in telling) else ""
+
+
+def tells_how_to_mend(sentence: str) -> bool:
+    """Say whether a sentence tells how something is to be fixed: "It's easy to address by changing the check"."""
+    return _MENDED.match(sentence.strip()) is not None
 
 
 def tells_the_way(sentence: str) -> bool:

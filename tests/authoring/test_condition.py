@@ -72,6 +72,7 @@ def test_no_condition_is_seen(text: str) -> None:
         ("Improve error messages", "Resolved when this is done: Improve error messages."),
         ("Rounding on Windows", "Resolved when this is settled: Rounding on Windows."),
         ("Allowed blanks between parts", "Resolved when the project allows blanks between parts."),
+        ("[core] support blanks", "Resolved when the project supports blanks."),
         ("parser: support blanks", "Resolved when the project supports blanks."),
         ("Corrected the week", "Resolved when this is fixed: the week."),
         ("Updated the table", "Resolved when this is done: Updated the table."),

@@ -41,12 +41,12 @@ def commit(text: str) -> SourceText:
         ("tags: add an abi", "tags: add an abi\n"),
         ("Fix #357: Add cache info", "Add cache info\n"),
         ("Handle dots (resolves #35)", "Handle dots\n"),
-        ("Handle dots, as GH-12 and pallets/click#9 ask", "Handle dots, as and ask\n"),
+        ("Handle dots, as GH-12 and pallets/click#9 ask", "Handle dots\n"),
         ("Keep it.\n\nFixes: #12\nSigned-off-by: A <a@b.c>\nCo-authored-by: B <b@c.d>\n", "Keep it.\n"),
         ("Keep it.\n\nChange-Id: I1234567890\n", "Keep it.\n"),
         ("Keep it.\n\n(cherry picked from commit 1234567890abcdef1234567890abcdef12345678)\n", "Keep it.\n"),
         ("Keep it.\n\nNote: the value stays.\n", "Keep it.\n\nNote: the value stays.\n"),
-        ("Restore what 1a2b3c4d5 took away", "Restore what took away\n"),
+        ("Restore what 1a2b3c4d5 took away", "Restore what an earlier commit took away\n"),
         ("See [the docs](https://example.org/x) for more of it", "See the docs for more of it\n"),
         ("As <https://example.org/x> says it must", "As says it must\n"),
         ("Merge pull request #1 from x/y\n\nKeep the order of options\n", "Keep the order of options\n"),
@@ -135,6 +135,21 @@ def test_all_issues_are_taken_in_order() -> None:
     assert statement.task.count("Passing a list raises") == 1
 
 
+def test_what_another_text_says_in_more_words_is_said_once() -> None:
+    statement = draft_statement([commit("Keep names"), commit("Keep `names` of users\n\nThey were lost.")])
+    assert statement.task.startswith("Keep `names` of users\n\nThey were lost.\n\nResolved when")
+    assert statement.task.count("Keep") == 1
+
+
+def test_commits_on_the_documentation_alone_are_no_wish() -> None:
+    names = commit("Keep names of users in the table")
+    for other in ("docs: tell of names", "Use `echo` everywhere in the docs", "Update documentation of names"):
+        assert draft_statement([names, commit(other)]) == draft_statement([names])
+        assert draft_statement([commit(other)]).task
+    wish = commit("Print the documentation of a command")
+    assert "Print" in draft_statement([names, wish]).task
+
+
 def test_nothing_gives_nothing() -> None:
     assert draft_statement([]) == Statement(task="", text_from=())
     assert draft_statement([commit("Merge branch 'x'")]) == Statement(task="", text_from=())
@@ -152,6 +167,10 @@ def test_nothing_gives_nothing() -> None:
         ("np.pad is wrong", "np.pad is wrong"),
         ("fix: joinURL keeps dots", "joinURL keeps dots"),
         ("[x] stays", "[x] stays"),
+        ("[Python forward compat] np.pad warns", "np.pad warns"),
+        ("[3.15] np.pad warns", "np.pad warns"),
+        ("[1, 2] is refused", "[1, 2] is refused"),
+        ("[x y](z) is lost", "x y is lost"),
         ("One\r\ntwo", "One two"),
     ],
 )
