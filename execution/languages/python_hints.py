@@ -29,7 +29,10 @@ _BY_HAND = (
     "Makefile", "justfile", ".devcontainer/*.sh", ".devcontainer/*.json", ".devcontainer.json", "CONTRIBUTING*",
     ".github/CONTRIBUTING*", "docs/contributing*",
 )  # fmt: skip
-_SPEAKS_OF_TESTS = re.compile(r"\bpy\.?test\b|\bunittest\b|\btox\b|\bnox\b|\bnosetests\b|setup\.py test|\bruntests\b")
+_SPEAKS_OF_TESTS = re.compile(
+    r"\bpy\.?test\b|\bunittest\b|\btox\b|\bnox\b|\bnosetests\b|setup\.py test|\bruntests\b|\bbin/test\b"
+)
+_CALLED_WORKFLOW = re.compile(r"uses:[ \t]*[\"']?\./(\.github/workflows/[\w.-]+)")
 # A command of its own, perhaps after variables or a word such as ``xvfb-run``, ``coverage run -m``, ``poetry run``.
 _RUNS_TESTS = re.compile(
     r"^[ \t]*(?:-[ \t]+|script:[ \t]*|run:[ \t]*)*(?:\w+=\S*[ \t]+)*(?:[\w.-]+[ \t]+)?(?:run[ \t]+)?(?:-m[ \t]+)?"
@@ -61,7 +64,9 @@ def minors_of_ci(tree: TreeReader) -> Mapping[tuple[int, int], str]:
     """Return the minor versions that CI or tox runs the tests on, each with the first file that names it."""
     found: dict[tuple[int, int], str] = {}
     for path, text in (*_files(tree, _WORKFLOWS), *_files(tree, _OTHER_CI)):
-        if not _SPEAKS_OF_TESTS.search(text):
+        # The matrix may stand in one workflow and the tests in another one that it calls.
+        called = [read_text(tree, name) or "" for name in _CALLED_WORKFLOW.findall(text)]
+        if not any(_SPEAKS_OF_TESTS.search(each) for each in (text, *called)):
             continue
         for match in _VERSIONS.finditer(text):
             for minor in _MINOR.findall(match[1]):

@@ -120,6 +120,15 @@ def test_interpreters_that_the_tests_are_run_on(name: str, text: str, minors: li
     assert set(found.values()) <= {name}
 
 
+def test_the_matrix_of_a_workflow_that_calls_the_one_with_the_tests_counts() -> None:
+    files = {
+        ".github/workflows/pr.yml": "python-version: ['3.10']\nuses: ./.github/workflows/tests_wf.yml\n",
+        ".github/workflows/tests_wf.yml": "run: python -m pytest\n",
+        ".github/workflows/deploy.yml": "python-version: ['3.11']\nuses: ./.github/workflows/gone.yml\n",
+    }
+    assert minors_of_ci(MemoryTree(files)) == {(3, 10): ".github/workflows/pr.yml"}
+
+
 @given(st.text(alphabet="- :|>'\"\n\tabijobsrunstepspytestpip install[]{}\\#;&", max_size=200))
 def test_no_text_breaks_the_reading(text: str) -> None:
     names = (".github/workflows/a.yml", ".travis.yml", "Makefile", "tox.ini")
