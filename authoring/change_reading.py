@@ -7,6 +7,7 @@ is made of them.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -131,7 +132,7 @@ def read_change(
 
 def _stays(need: Need, present: Collection[str]) -> bool:
     # A keyword is often a plain word that some other file has too: it was held against the changed files alone.
-    kept = {NeedKind.NAME, NeedKind.KEYWORD, NeedKind.MODULE, NeedKind.VALUE}
+    kept = {NeedKind.NAME, NeedKind.KEYWORD, NeedKind.MODULE, NeedKind.VALUE, NeedKind.ERROR}
     return need.text not in present or need.kind in kept
 
 
@@ -294,13 +295,23 @@ def _fragments(
 def _removed(
     source: Iterable[ChangedFile], test: Iterable[ChangedFile], taken: Mapping[bytes, SourceNames]
 ) -> tuple[str, ...]:
-    """Return the code that the fix takes away for good: neither its own files at the head nor the tests have it."""
-    known: set[tuple[str, ...]] = set()
+    """Return the code that the fix takes away: its files have it less often at the head, and the tests never."""
     sources = tuple(source)
-    for content in (*(file.after for file in sources), *(side for file in test for side in (file.before, file.after))):
-        known |= shingles(tokens(_decoded(content)), SHORTEST_FRAGMENT)
+    before = _counted(file.before for file in sources)
+    after = _counted(file.after for file in sources)
+    known = {run for run, count in after.items() if count >= before.get(run, 0)}
+    known |= _counted(side for file in test for side in (file.before, file.after)).keys()
     lines = (line for file in sources if file.path in taken for line in taken[file.path].code)
     return tuple(dict.fromkeys(run for line in lines for run in fragments_of(line, known, has_names)))
+
+
+def _counted(contents: Iterable[bytes]) -> Counter[tuple[str, ...]]:
+    """Return how often each run of ``SHORTEST_FRAGMENT`` tokens stands in some files."""
+    found: Counter[tuple[str, ...]] = Counter()
+    for content in contents:
+        words = tokens(_decoded(content))
+        found.update(zip(*(words[place:] for place in range(SHORTEST_FRAGMENT)), strict=False))
+    return found
 
 
 def _said(gained: Iterable[SourceNames]) -> tuple[str, ...]:

@@ -65,7 +65,7 @@ class ChangeWords:
     ``changed_names`` are names of the base where it changes code. The graded tests mention none of them. ``fragments``
     is code that it adds and that neither base nor tests hold: tokens separated by one blank. ``test_names`` are the
     tests that the graded files define. ``commits`` are full ids: both pins and what lies between them. ``unread`` are
-    languages whose names could not be told. ``removed`` is code that it takes away for good, in the form of
+    languages whose names could not be told. ``removed`` is code that it takes away, in the form of
     ``fragments``; ``said`` are the strings of one line that lines of the test part add.
     """
 

@@ -204,7 +204,7 @@ RULES: Final[Mapping[Code, Rule]] = {
     ),
     Code.CONTRADICTED: Rule(
         severity=_WARNING,
-        meaning="What the text calls the wrong outcome stands in the graded tests, and what it wants does not.",
+        meaning="What the text calls the wrong outcome of today stands in the graded tests.",
         example="`should be 'a/#b' but is 'a#b/'`, where a test says `'a#b/'`",
         mend="See what the tests demand; let the task say that, or drop the case.",
     ),

@@ -169,7 +169,9 @@ def _quoted_lines(field: str, prose: Prose, change: ChangeWords) -> Iterator[Fin
     for span, plain in _runs(prose, change.removed):
         # What breaks off after a sign was like it no longer than that.
         alike = len(plain) - (plain[-1] in _JOINING)
-        if alike >= SHORTEST_FRAGMENT and (is_code(plain) or prose.is_code(span[0])):
+        # A traceback shows the line where it broke to everybody who tries.
+        seen = prose.is_traced_code(span[0])
+        if alike >= SHORTEST_FRAGMENT and not seen and (is_code(plain) or prose.is_code(span[0])):
             said = "is code that the fix takes away"
             yield finding_at(Code.REMOVED_LINE, Severity.WARNING, field, prose.text, span, said)
 

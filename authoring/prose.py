@@ -35,6 +35,12 @@ class Prose:
         """Say whether a character stands on a line of a traceback."""
         return _holds(self.traces, place)
 
+    def is_traced_code(self, place: int) -> bool:
+        """Say whether a character stands on the line of code that a traceback shows below the line of its place."""
+        line = self.text.rfind("\n", 0, place) + 1
+        before = self.text.rfind("\n", 0, max(0, line - 1)) + 1
+        return any(begin < line and end > before for begin, end in self.traces)
+
 
 def prose_of(text: str) -> Prose:
     """Return a text with its parts found."""

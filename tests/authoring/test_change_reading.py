@@ -310,7 +310,7 @@ def test_another_error_than_before_is_needed(tmp_path: Path) -> None:
         "import shelf\n",
         "import shelf, pytest\n\n\ndef test_put():\n    with pytest.raises(ValueError):\n        shelf.put(1)\n",
     )
-    put = "def put(book):\n    raise {}(book)\n"
+    put = "def put(book):\n    raise {}(book)\n\n\ndef get(book):\n    call(ValueError)\n"
     words = changed(tmp_path / "r", (put.format("TypeError"), put.format("ValueError")), tests)
     assert needs(words) == {("error", "ValueError")}
     # Where nothing was raised before, most people would raise the same.
@@ -329,6 +329,19 @@ def test_code_that_the_fix_takes_away_is_known(tmp_path: Path) -> None:
     )
     assert [run for run in words.removed if "indent" in run] == ["text , self . width - self . indent )"]
     assert not [run for run in words.removed if "a . b" in run]
+
+
+def test_code_that_stands_elsewhere_too_is_taken_away_where_it_gets_rarer(tmp_path: Path) -> None:
+    kept = "\n\ndef title(self):\n    return self.width - self.indent\n"
+    words = changed(
+        tmp_path / "r",
+        (
+            f"def put(self):\n    wrap(self.width - self.indent)\n{kept}",
+            f"def put(self):\n    wrap(self.width)\n{kept}",
+        ),
+        ("import shelf\n", "import shelf\n\n\ndef test_put():\n    pass\n"),
+    )
+    assert any("self . width - self . indent" in run for run in words.removed)
 
 
 def test_short_strings_of_new_test_lines_are_kept(tmp_path: Path) -> None:

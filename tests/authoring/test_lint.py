@@ -296,6 +296,7 @@ def test_code_that_the_fix_takes_away_is_a_warning(task: str, text: str) -> None
         "It passes `self.width` and should not.\n",
         "The text wraps self.width - self.indent, in prose.\n",
         "It passes `self.width - self.other` and should not.\n",
+        'Seen:\n\n    File "/a/b.py", line 3\n        wrap(text, self.width - self.indent)\n    TypeError: no\n',
     ],
 )
 def test_other_code_is_no_code_that_the_fix_takes_away(task: str) -> None:
