@@ -39,7 +39,7 @@ class Code(StrEnum):
     NEEDED_TEXT = "needed-text"
     NEEDED_VALUE = "needed-value"
     NEEDED_ERROR = "needed-error"
-    CONTRADICTED = "contradicted"
+    CONTRADICTED = "contradicted-text"
     CONTROL_CHARACTER = "control-character"
     NO_CATEGORY = "no-category"
 
