@@ -12,7 +12,7 @@ import re
 from enum import StrEnum
 from typing import Final
 
-from authoring.boilerplate import is_rule, without_boilerplate
+from authoring.boilerplate import footnotes, is_rule, without_boilerplate
 from authoring.inline_marks import clean_line
 from authoring.pieces import Piece, joined, pieces, visible, without_comments
 from authoring.sections import Meaning, Section, heading_of, sections
@@ -50,7 +50,7 @@ _MERGE = re.compile(
 _REVERT = re.compile(r"(?:revert|reapply) [\"'].*|this reverts (?:commit|merge request)\b.*", re.IGNORECASE)
 # What a squash lists of the work on it and not of the change.
 _WORK = re.compile(
-    r"(?:wip|merge|lint(?:ing)?|(?:fix(?:es|ed)? )?(?:lint|linter|linting|typos?|nits?|style|formatting|flake8|mypy"
+    r"(?:wip|merge|lint(?:ing)?|(?:fix(?:es|ed)? )?(?:lint|linter|linting|typo+s?|nits?|style|formatting|flake8|mypy"
     r"|ruff|black|pep8|prettier)(?: (?:errors?|issues?|warnings?|checks?))?|format(?:ting)?|fixup!?.*"
     r"|squash!?.*|amend!.*"
     r"|cleanup|tidy"
@@ -63,7 +63,8 @@ _WORK = re.compile(
     r"|wrote|write) (?:a |an |some |more |the |new |missing |unit |regression |failing )*tests?(?: for (?:it|this"
     r"|that))?"
     r"|merge .*(?:main|master|develop|upstream|remote|origin|branch).*|(?:code )?review(?: comments?| feedback"
-    r"| fixes)?|update (?:tests?|docs?|documentation|readme(?:\.md)?|lock ?file)|docs?|tests?|rebase.*|trigger ci"
+    r"| fixes)?|update (?:tests?|docs?|documentation|readme(?:\.md)?|lock ?file)|docs?|tests?|update comments?"
+    r"|rebase.*|trigger ci"
     r"|empty commit|retrigger.*|bump version|self[- ]review)\W*",
     re.IGNORECASE,
 )
@@ -93,7 +94,8 @@ _LEFTOVER = re.compile(
     r"|examples?|since|broken|regression|discovered|found|seen|noticed|spotted|observed|more|info"
     r"|information|details?|discussions?|context|refer|reported|fix(?:e[sd]|ing)?"
     r"|clos(?:e[sd]?|ing)|resolv(?:e[sd]?|ing)|address(?:e[sd])?|refs?|references?|re|see|cf|related|links?|linked"
-    r"|duplicate|part|for|examples?|since|broken|regression|introduced|follow|up|followup|supersedes?|replaces?|depends?|requires?|blocked|alternative|continuation"
+    r"|duplicate|part|for|examples?|since|broken|regression|introduced|follow|up|followup|supersedes?|replaces?"
+    r"|depends?|requires?|blocked|alternative|continuation"
     r"|based|ported|backport(?:ed)?|cherry|picked|commit|merged?|here|playground|stackblitz|repro|fyi|ping|ticket"
     r"|jira|upstream|downstream|originally|follows?|after|previous(?:ly)?|similar|same|sibling|companion|tracking"
     r"|relates?)\b[\s,.:;&/()\[\]*-]*)+",
@@ -118,6 +120,7 @@ _LABEL_ALONE = re.compile(
     r"|see(?: also)?|pr|ticket|demo|docs|source|tracking issue|discussion|cc|jira)[*_]{0,2}:[*_]{0,2}\W*",
     re.IGNORECASE,
 )
+_END_INSIDE = re.compile(r"[.!?][)\"'`*_]{0,3} +[A-Z]")
 _VALUE = re.compile(
     r"[ \t]*(?:[-*+|][ \t]*)?[*_`]{0,3}([^:=|\n]{1,60}?)[*_`]{0,3}[ \t]*(?:[:=|]|\s-\s)[ \t]*(.{0,400})$"
 )
@@ -142,13 +145,13 @@ def _round(text: str, kind: TextKind) -> str:
         # A message is no page of a forge: what is indented at its beginning is its title.
         text = text.lstrip()
     parts = pieces(without_comments(text))
+    notes = footnotes(parts)
     parts = without_boilerplate(parts, lists_of_work=kind is TextKind.ISSUE, titled=titled)
     parts = _told(sections(parts, titled=titled))
-    parts = _clean_lines(_without_trailers(parts), html=not titled)
+    parts = _clean_lines(_without_trailers(parts), html=not titled, notes=notes)
     if kind is TextKind.PULL_REQUEST:
         parts = without_ways(parts, tells_the_way)
-    if kind is not TextKind.COMMIT:
-        parts = without_ways(parts, tells_how_to_mend)
+    parts = without_ways(parts, tells_how_to_mend)
     parts = _without_rules(_without_empty_headings(parts))
     return joined(parts).strip("\n")
 
@@ -231,7 +234,7 @@ def _without_trailers(parts: list[Piece]) -> list[Piece]:
     return parts[:start] if start and shaped and known else parts[:end]
 
 
-def _clean_lines(parts: list[Piece], *, html: bool) -> list[Piece]:
+def _clean_lines(parts: list[Piece], *, html: bool, notes: frozenset[str]) -> list[Piece]:
     kept: list[Piece] = []
     first = True
     skipped = 0
@@ -244,7 +247,7 @@ def _clean_lines(parts: list[Piece], *, html: bool) -> list[Piece]:
         if not first and (wrapped := _tells_of_work(parts, number)):
             skipped = number + wrapped
             continue
-        fresh = clean_line(part.text, html=html)
+        fresh = clean_line(part.text, html=html, notes=notes)
         if _belongs_to_the_forge(part.text.strip(), fresh.strip()):
             continue
         if not first:
@@ -252,7 +255,24 @@ def _clean_lines(parts: list[Piece], *, html: bool) -> list[Piece]:
         if fresh.strip(_ONLY_MARKS) or (fresh == part.text and (_is_drawn(fresh) or is_rule(fresh))):
             kept += [Piece(text=line.rstrip()) for line in fresh.split("\n")]
             first = False
+        elif not _BULLET.match(part.text):
+            _drop_lead(kept, parts[number + 1 :][:2], titled=not html)
     return kept
+
+
+def _drop_lead(kept: list[Piece], following: list[Piece], *, titled: bool) -> None:
+    """Take out a line that led up to an address alone ("This was discussed here:"), where nothing else follows it."""
+    if any(part.code or _BULLET.match(part.text) or part.text.startswith((">", "|")) for part in following):
+        return
+    end = len(kept)
+    while end and not kept[end - 1].text.strip():
+        end -= 1
+    if end <= (1 if titled else 0) or kept[end - 1].code:
+        return
+    lead = kept[end - 1].text
+    above = kept[end - 2].text.strip() if end > 1 else ""
+    if lead.endswith(":") and heading_of(lead) is None and not _END_INSIDE.search(lead) and above[-1:] in ("", *".!?:"):
+        del kept[end - 1 :]
 
 
 def _belongs_to_the_forge(bare: str, fresh: str) -> bool:

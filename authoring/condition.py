@@ -68,6 +68,13 @@ _FIX = re.compile(
 _REMOVE = re.compile(r"(?:removed?|drop(?:ped)?|deleted?|get rid of) (?=\S)", re.IGNORECASE)
 # What a title says of the place before it says what is to be done there: ``parser: allow blanks``.
 _SCOPE = re.compile(r"(?:\[[\w .-]{1,30}\] ?)?[\w./-]{1,60}: (?=\S)|\[[\w .-]{1,30}\] (?=\S)")
+# After "load" or "log", these say that it is a noun.
+_HAPPENS = re.compile(
+    r"(?:fail(?:s|ed)?|is|are|was|were|does|do|did|has|can(?:not)?|crash(?:es|ed)?|hangs?|raises|throws|never|not"
+    r"|leaks?|stops|skips|drops|differs?|lost|broken)\b",
+    re.IGNORECASE,
+)
+_ADVERB = re.compile(r"(?:(?!apply|reply|supply|multiply|imply)[a-z]+ly|also|always|now) (?=[a-z])", re.IGNORECASE)
 _SECOND_ORDER = re.compile(
     r", (?:and )?(?:fix|add|remove|update|use|make|freeze|drop|change|improve|rename) ", re.IGNORECASE
 )
@@ -173,11 +180,12 @@ def _wish(title: str) -> str:
     if found:
         rest = title[found.end() :]
         return f"this no longer happens: {rest}" if _FAULT.search(rest) else f"this is fixed: {rest}"
-    word, _, rest = title.partition(" ")
+    adverb = _ADVERB.match(title)
+    word, _, rest = title[adverb.end() if adverb else 0 :].partition(" ")
     verb = _present(word.lower())
     # "Validate colors, fix the default" orders two things, and a verb turned into the present would fit but one.
     if verb in _BEHAVIOUR and rest and not _SECOND_ORDER.search(rest):
-        return f"the project {_third_person(verb)} {rest}"
+        return f"the project {adverb[0].lower() if adverb else ''}{_third_person(verb)} {rest}"
     ordered = verb in _WORK or _ADD.match(title) or _REMOVE.match(title)
     if _FAULT.search(title) and not ordered:
         return f"this no longer happens: {title}"
@@ -202,11 +210,18 @@ def _scoped_wish(title: str) -> str:
     if _BRANCH_MERGED.match(title):
         return ""
     scope = _SCOPE.match(title)
-    if scope and not _FAULT.search(title):
+    if scope and (_orders(title[scope.end() :]) or not _FAULT.search(title)):
         wish = _wish(title[scope.end() :])
         if not wish.startswith("this is settled"):
             return wish
     return _wish(title)
+
+
+def _orders(title: str) -> bool:
+    """Say whether a title begins with what is to be done, and not with a noun of which a fault is told."""
+    adverb = _ADVERB.match(title)
+    word, _, rest = title[adverb.end() if adverb else 0 :].partition(" ")
+    return _present(word.lower()) in _WORK | _BEHAVIOUR and rest != "" and not _HAPPENS.match(rest)
 
 
 def _present(verb: str) -> str:

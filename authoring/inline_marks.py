@@ -57,7 +57,8 @@ _CLOSING = re.compile(
     r"|attempts? )?to)"
     r"[ \t]{1,3}|,[ \t]{1,3}){0,3}\b(?:fix(?:e[sd]|ing)?|close[sd]?|closing|resolve[sd]?|resolving|address(?:es|ed)?"
     r"|refs?"
-    r"|see(?: also)?|re|cf\.?)[ \t]{0,3}:?[ \t]{1,3}(?:(?:issues?|bugs?|tickets?|prs?|pull requests?)[ \t]{1,3})?"
+    r"|see(?: also)?|re|cf\.?)[ \t]{0,3}:?[ \t]{1,3}(?:parts?[ \t]of[ \t]{1,3})?(?:(?:issues?|bugs?|tickets?|prs?"
+    r"|pull requests?)[ \t]{1,3})?"
     rf"{_LISTED}[)\]]?\.?",
     re.IGNORECASE,
 )
@@ -137,18 +138,31 @@ _POINTING = re.compile(
     rf",?[ \t](?:here|in|at|see|via)[ \t]?:?[ \t]{_GONE}(?=[.,;)]|$)",
     re.IGNORECASE,
 )
+# An address that is what its sentence speaks of.
+_PAGE = re.compile(
+    rf"(?:(?<=[.!?] )|^){_GONE}(?=[ ](?:no longer|is|was|has|says|said|does|doesn|shows|describes|explains|gives"
+    rf"|still|now"
+    r"|redirects|can|will|should|seems)\b)"
+)
+_ELSEWHERE = re.compile(rf"\b(is|be|are|was)[ ]{_GONE}(?=[.,;)]|$)")
+# The mark of a footnote, which goes with its address.
+_NOTE = re.compile(r"(?<=[^\s(\[])[ ]?\[(\^?\d{1,3})\](?![(\[:\w])")
 _SEE_ADDRESS = re.compile(_SEEN_ELSEWHERE.format(_GONE), re.IGNORECASE)
 _HELD = re.compile("\x00([A-P]+)\x01")
 
 
-def clean_line(line: str, *, html: bool) -> str:
-    """Return a line of prose without what belongs to the forge, its indent kept. ``html``: tags are marks, not text.
+def clean_line(line: str, *, html: bool, notes: frozenset[str] = frozenset()) -> str:
+    """Return a line of prose without what belongs to the forge, its indent kept.
+
+    ``html``: tags are marks, not text. ``notes``: the numbers of footnotes that go.
 
     May return several lines, where a tag breaks the line.
     """
     held: list[str] = []
     guarded = _guard(line, held)
     fresh = _without_links(guarded)
+    if notes:
+        fresh = _NOTE.sub(lambda found: "" if found[1] in notes else found[0], fresh)
     if html:
         fresh = _without_tags(fresh)
     elif "<" in fresh:
@@ -198,7 +212,8 @@ def _without_links(line: str) -> str:
     if ":" not in line:
         return line
     line = _SEE_ADDRESS.sub("", _BARE_ADDRESS.sub(_address_text, line))
-    return _POINTING.sub("", line).replace(_GONE, "")
+    line = _ELSEWHERE.sub(r"\1 elsewhere", _PAGE.sub("A page", _POINTING.sub("", line)))
+    return line.replace(_GONE, "")
 
 
 def _without_pointers(line: str) -> str:
@@ -265,7 +280,7 @@ def _without_tags(line: str) -> str:
 
 
 def _tidied(part: str, line: str) -> str:
-    indent = part[: len(part) - len(part.lstrip())]
+    indent = part[: len(part) - len(part.lstrip())] if line[:1].isspace() else ""
     body = re.sub(r"[ \t]{2,}", " ", part.strip()) if not part.lstrip().startswith("|") else part.strip()
     if not re.match(r"[ \t]*(?:[-:]|\.{2})|.{0,200}<li\b", line, re.IGNORECASE):
         body = re.sub(r"^[:;,.\u2013\u2014-]+(?:\s+|$)", "", body)

@@ -210,6 +210,13 @@ def _untyped(text: str) -> str:
 
 
 def _title(line: str) -> str:
+    """Take all that stands before the words of a title: ``feat: \u2728 merge``."""
+    while (fresh := _title_without_one(line)) != line:
+        line = fresh
+    return line
+
+
+def _title_without_one(line: str) -> str:
     """Take signs, tags and a conventional type from a title or from an item of a squashed list."""
     mark = line[:2] if line.startswith(("* ", "- ")) else ""
     bare = _SIGN.sub("", line[len(mark) :])

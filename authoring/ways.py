@@ -29,6 +29,7 @@ _MENDED = re.compile(
     r"(?:i (?:think|believe|guess|suspect),? )?(?:(?:it|this|that)(?:['\u2019]s| is| can| could| would| should| might"
     r"| may)|(?:the|this) (?:problem|issue|bug|error) (?:is|can|could|should|might|may))(?: be)?(?: \w+){0,3}?"
     r" (?:addressed|fixed|solved|resolved|address|fix|solve|resolve) (?:it |this |that )?by \w+ing\b"
+    r"|(?:i |we )?fix(?:ed|es)? (?:this|it|that) by \w+ing\b"
     r"|(?:the|a|one|my)(?: \w+){0,2} fix (?:is|would be|could be|might be|may be|seems to be) "
     r"|(?:perhaps|maybe|probably|possibly),? by \w+ing [^,]*$",
     re.IGNORECASE,

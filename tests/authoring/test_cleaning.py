@@ -101,6 +101,20 @@ def test_very_many_lines_are_no_trouble(unit: str) -> None:
         ("As described in #12, names are lost.", "Names are lost."),
         ("After merging #12 it fails.", "After merging another change it fails."),
         ("See https://x.y/z for details. It fails.", "It fails."),
+        (
+            "https://x.y/z no longer exists. The new one is https://x.y/a.",
+            "A page no longer exists. The new one is elsewhere.",
+        ),
+        ("It follows this:\nhttps://x.y/z\n\nDiscussed here:\n\n<https://x.y/a>\n\nKeep it.", "Keep it."),
+        ("Try this:\n\n- https://x.y/z\n- a name\n\nKeep it.", "Try this:\n\n- a name\n\nKeep it."),
+        (
+            "It was seen[1] that `a[1]` fails [2].\n\n[1]: https://x.y/z\n[2]: https://x.y/a",
+            "It was seen that `a[1]` fails.",
+        ),
+        ("It was a[1] that fails.", "It was a[1] that fails."),
+        ("Resolves part of issue #12: names are lost.", "names are lost."),
+        ("It fails. Fix this by using `f` of `g`.", "It fails."),
+        ("It needs\n#12 where names are kept.", "It needs\nwhere names are kept."),
         ("It fails. More info at https://x.y/z.", "It fails."),
         (
             "It fails. It's easy to address by changing the check here: https://x.y/a.py. Perhaps, by converting it.",
@@ -155,6 +169,11 @@ def test_a_pull_request_is_cleaned(written: str, kept: str) -> None:
         ("Keep names\n\nAdd tests for blanks.", "Keep names"),
         ("Keep names\n\nAdd tests for blanks and fix the loader.", None),
         ("Keep names\n\n[skip ci]", "Keep names"),
+        (
+            "Bump a to 2\n\nBumps [a](https://x.y) to 2.\n- [Commits](https://x.y/k)\n\n---\nupdated-dependencies:\n- a",
+            "Bump a to 2\n\nBumps a to 2.",
+        ),
+        ("Keep names\n\n* update comment\n* keep dots", "Keep names\n\n* keep dots"),
         ("Tests\n\nThey write to the home folder.", None),
         ("Please add a section on names here", None),
         ("Draw it\n\n      _____\n     /  x\n", None),

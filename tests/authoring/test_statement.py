@@ -36,6 +36,7 @@ def commit(text: str) -> SourceText:
         ("Keep `style()` calls (#12, #13)\n", "Keep `style()` calls\n"),
         ("fix(parser): reject empty names (#1)\n", "Reject empty names\n"),
         ("feat!: merge arrays", "Merge arrays\n"),
+        ("feat: \u2728 merge arrays", "Merge arrays\n"),
         (":bug: fix: keep the order", "Keep the order\n"),
         ("fix: fix the return type (#293)", "Fix the return type\n"),
         ("tags: add an abi", "tags: add an abi\n"),
