@@ -14,7 +14,8 @@ class Grammar:
     ``package`` and ``entry`` are the distribution's module and its function that gives the language. ``variables`` make
     a local name inside a function and a defined one outside; ``members`` always define. ``joined`` nodes make one text
     of several literals; ``bodies`` are those of classes, each with the node by which a class says what it extends;
-    ``raises`` are statements that raise an error, ``awaits`` the functions of test runners whose arguments name one.
+    ``raises`` are statements that raise an error, ``asserts`` those that raise one and the same; ``awaits`` are the
+    functions of test runners whose arguments name one.
     """
 
     package: str
@@ -35,6 +36,7 @@ class Grammar:
     joined: frozenset[str] = frozenset()
     bodies: Mapping[str, str] = field(default_factory=dict)
     raises: frozenset[str] = frozenset()
+    asserts: Mapping[str, str] = field(default_factory=dict)
     awaits: frozenset[str] = frozenset()
     docstrings: bool = field(default=False)
 
@@ -61,6 +63,7 @@ _PYTHON: Final = Grammar(
     joined=frozenset({"concatenated_string"}),
     bodies={"block": "argument_list"},
     raises=frozenset({"raise_statement"}),
+    asserts={"assert_statement": "AssertionError"},
     awaits=frozenset({"raises", "assertRaises", "assertRaisesRegex"}),
     docstrings=True,
 )

@@ -222,6 +222,8 @@ class _Walk:
             self._class_body(node)
         elif kind in grammar.raises:
             self._keep(self.raised, map(_last_name, node.named_children[:1]))
+        elif kind in grammar.asserts and self._on(node):
+            self.raised.add(grammar.asserts[kind])
 
     def _define(self, node: Node, part: str) -> None:
         name = node.child_by_field_name(part)

@@ -313,6 +313,9 @@ def test_another_error_than_before_is_needed(tmp_path: Path) -> None:
     put = "def put(book):\n    raise {}(book)\n\n\ndef get(book):\n    call(ValueError)\n"
     words = changed(tmp_path / "r", (put.format("TypeError"), put.format("ValueError")), tests)
     assert needs(words) == {("error", "ValueError")}
+    asserted = "def put(book):\n    assert book\n\n\ndef get(book):\n    call(ValueError)\n"
+    words = changed(tmp_path / "t", (asserted, put.format("ValueError")), tests)
+    assert needs(words) == {("error", "ValueError")}
     # Where nothing was raised before, most people would raise the same.
     words = changed(tmp_path / "s", ("def put(book):\n    pass\n", put.format("ValueError")), tests)
     assert needs(words) == set()
