@@ -13,7 +13,7 @@ from enum import StrEnum
 from typing import Final
 
 from authoring.boilerplate import footnotes, is_rule, without_boilerplate
-from authoring.inline_marks import clean_line
+from authoring.inline_marks import clean_line, with_a_word_for
 from authoring.pieces import Piece, joined, pieces, visible, without_comments
 from authoring.sections import Meaning, Section, heading_of, sections
 from authoring.ways import tells_how_to_mend, tells_the_way, without_ways
@@ -63,7 +63,7 @@ _WORK = re.compile(
     r"|wrote|write) (?:a |an |some |more |the |new |missing |unit |regression |failing )*tests?(?: for (?:it|this"
     r"|that))?"
     r"|merge .*(?:main|master|develop|upstream|remote|origin|branch).*|(?:code )?review(?: comments?| feedback"
-    r"| fixes)?|update (?:tests?|docs?|documentation|readme(?:\.md)?|lock ?file)|docs?|tests?|update comments?"
+    r"| fixes)?|update (?:tests?|docs?|documentation|readme(?:\.md)?|lock ?file)|docs?|tests?|updates?|update comments?"
     r"|rebase.*|trigger ci"
     r"|empty commit|retrigger.*|bump version|self[- ]review)\W*",
     re.IGNORECASE,
@@ -90,7 +90,7 @@ _BESIDES = re.compile(
 )
 _LEFTOVER = re.compile(
     r"(?:(?:this|it|which|that|pr|should|also|will|hopefully|partially|partly|the|a|an|and|or|to|of|in|with|on|for"
-    r"|from|by|as|is|via|at|issues?|bugs?|tickets?|pull requests?|prs?|comments?|above|below|linked|one|for"
+    r"|from|by|as|is|via|at|cc|xref|issues?|bugs?|tickets?|pull requests?|prs?|comments?|above|below|linked|one|for"
     r"|examples?|since|broken|regression|discovered|found|seen|noticed|spotted|observed|more|info"
     r"|information|details?|discussions?|context|refer|reported|fix(?:e[sd]|ing)?"
     r"|clos(?:e[sd]?|ing)|resolv(?:e[sd]?|ing)|address(?:e[sd])?|refs?|references?|re|see|cf|related|links?|linked"
@@ -247,7 +247,9 @@ def _clean_lines(parts: list[Piece], *, html: bool, notes: frozenset[str]) -> li
         if not first and (wrapped := _tells_of_work(parts, number)):
             skipped = number + wrapped
             continue
-        fresh = clean_line(part.text, html=html, notes=notes)
+        above = parts[number - 1] if number else part
+        line = part.text if above.code else with_a_word_for(part.text, above.text)
+        fresh = clean_line(line, html=html, notes=notes)
         if _belongs_to_the_forge(part.text.strip(), fresh.strip()):
             continue
         if not first:

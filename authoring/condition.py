@@ -91,13 +91,13 @@ _WORK: Final = frozenset(
 )
 # Imperatives that say what the program does, so that "the project handles dots" is the same wish as a state.
 _BEHAVIOUR: Final = frozenset(
-    """accept allow apply avoid call catch check coerce collect compare convert copy count decode default detect
-    disallow display distinguish emit encode escape exclude expand expose extend find flush follow forbid forward
-    generate give handle hide honor honour ignore include infer inherit invoke keep let limit load log match merge
-    normalise normalize omit open parse pass permit preserve prevent print produce propagate provide quote raise read
-    recognise recognize record reject remember render report require reset resolve respect restore return round save
-    set show skip sort split stop store strip support throw tolerate treat trim unescape unwrap use validate warn wrap
-    write yield""".split()
+    """accept allow apply avoid call catch check coerce collect compare convert copy count decode deduplicate default
+    delegate detect disallow display distinguish emit encode escape exclude expand expose extend find flush follow
+    forbid forward generate give handle hide honor honour ignore include infer inherit invoke keep let limit load
+    log match merge normalise normalize omit open parse pass permit preserve prevent print produce propagate provide
+    quote raise read recognise recognize record reject remember render report require reset resolve respect restore
+    return round save set show skip sort split stop store strip support throw tolerate treat trim unescape unwrap
+    use validate warn wrap write yield""".split()
 )
 
 
@@ -129,14 +129,16 @@ def resolved_condition(titles: Sequence[str]) -> str:
     Titles are cleaned lines. Where no condition can be made of them, the line says plainly that
     all of the text is to hold.
     """
-    bare = [" ".join(title.split()).rstrip(".!?:;, ") for title in titles]
+    bare = [" ".join(title.split()).removeprefix("* ").removeprefix("- ").rstrip(".!?:;, ") for title in titles]
     usable = [title for title in bare if title and len(title) <= LONGEST_TITLE]
     if not usable or len(usable) != len(bare) or len(usable) > MOST_TITLES:
         return PLAIN_CONDITION
     wishes = [_scoped_wish(title) for title in _said_once(usable)]
     if not all(wishes):
         return PLAIN_CONDITION
-    return " ".join(f"Resolved when {wish}." for wish in wishes)
+    proposed = " ".join(f"Resolved when {wish}." for wish in wishes)
+    # A question inside a title would make one of the whole.
+    return proposed if has_resolved_condition(proposed) else PLAIN_CONDITION
 
 
 def _said_once(titles: Sequence[str]) -> list[str]:

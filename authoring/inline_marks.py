@@ -57,7 +57,8 @@ _CLOSING = re.compile(
     r"|attempts? )?to)"
     r"[ \t]{1,3}|,[ \t]{1,3}){0,3}\b(?:fix(?:e[sd]|ing)?|close[sd]?|closing|resolve[sd]?|resolving|address(?:es|ed)?"
     r"|refs?"
-    r"|see(?: also)?|re|cf\.?)[ \t]{0,3}:?[ \t]{1,3}(?:parts?[ \t]of[ \t]{1,3})?(?:(?:issues?|bugs?|tickets?|prs?"
+    r"|reproduces?|see(?: also)?|re|cf\.?)[ \t]{0,3}:?[ \t]{1,3}(?:parts?[ \t]of[ \t]{1,3})?(?:(?:issues?|bugs?"
+    r"|tickets?|prs?"
     r"|pull requests?)[ \t]{1,3})?"
     rf"{_LISTED}[)\]]?\.?",
     re.IGNORECASE,
@@ -125,8 +126,8 @@ _NEEDED = re.compile(
     rf"|where|what|that|which|because|though|than)[ ]({_THING}{_POINTER})(?=[ ][a-z\x00])"
 )
 _BEGINNING = re.compile(
-    r"(?:(?<=[.!?] )|^)(?=\S{1,200}[ ](broke|introduced|changed|made|added|removed|caused|fixed)\b)"
-    rf"({_POINTER})"
+    r"(?:(?<=[.!?] )|^)(?=(?:\S{1,200}[ ]){1,3}(broke|introduced|changed|made|added|removed|caused|fixed)\b)"
+    rf"((?i:{_THING}){_POINTER})"
 )
 _EMPTY_PAIR = re.compile(r"(?<!\S)(?:\((?:see|cf\.?|via|from|refs?|link|docs|here|also|\W){0,9}\)|\[[ \t]{0,9}\])")
 # Where an address stood; no text holds this sign, since control characters are taken out first.
@@ -135,7 +136,7 @@ _GONE = "\x02"
 _POINTING = re.compile(
     r"(?:,?[ \t](?:as )?(?:discovered|found|seen|noticed|spotted|observed|reported|described|discussed|mentioned"
     r"|documented|explained))?"
-    rf",?[ \t](?:here|in|at|see|via)[ \t]?:?[ \t]{_GONE}(?=[.,;)]|$)",
+    rf",?[ \t](?:here|in|at|see|via|from|(?:as )?per|according to)[ \t]?:?[ \t]{_GONE}(?=[.,;)]|$)",
     re.IGNORECASE,
 )
 # An address that is what its sentence speaks of.
@@ -145,9 +146,13 @@ _PAGE = re.compile(
     r"|redirects|can|will|should|seems)\b)"
 )
 _ELSEWHERE = re.compile(rf"\b(is|be|are|was)[ ]{_GONE}(?=[.,;)]|$)")
+# A sentence that ends in an address without which it says all that it can.
+_LED_TO = re.compile(rf"^((?:\S+[ ]+){{4,60}}\S+?)[ ]?:[ ]{_GONE}$")
 # The mark of a footnote, which goes with its address.
 _NOTE = re.compile(r"(?<=[^\s(\[])[ ]?\[(\^?\d{1,3})\](?![(\[:\w])")
 _SEE_ADDRESS = re.compile(_SEEN_ELSEWHERE.format(_GONE), re.IGNORECASE)
+_GOES_ON = re.compile(r"\b(?:in|by|of|from|since|with|to|as|on|after|before|until|land|revert)$", re.IGNORECASE)
+_AT_START = re.compile(rf"{_POINTER}(?=[ ][a-z]|[.,;])")
 _HELD = re.compile("\x00([A-P]+)\x01")
 
 
@@ -175,6 +180,14 @@ def clean_line(line: str, *, html: bool, notes: frozenset[str] = frozenset()) ->
         return _restore(fresh, held).rstrip()
     fresh = _EMPTY_PAIR.sub("", fresh)
     return _restore("\n".join(_tidied(part, line) for part in fresh.split("\n")), held)
+
+
+def with_a_word_for(line: str, above: str) -> str:
+    """Return a line that begins with a number or an id with words in their place, where the line above needs them."""
+    found = _GOES_ON.search(above) and _AT_START.match(line)
+    if not found:
+        return line
+    return ("an earlier commit" if _ID.match(found[0]) else "another change") + line[found.end() :]
 
 
 def _guard(line: str, held: list[str]) -> str:
@@ -213,17 +226,17 @@ def _without_links(line: str) -> str:
         return line
     line = _SEE_ADDRESS.sub("", _BARE_ADDRESS.sub(_address_text, line))
     line = _ELSEWHERE.sub(r"\1 elsewhere", _PAGE.sub("A page", _POINTING.sub("", line)))
-    return line.replace(_GONE, "")
+    return _LED_TO.sub(r"\1.", line).replace(_GONE, "")
 
 
 def _without_pointers(line: str) -> str:
     """Return a line without numbers of issues and ids of commits, and without what said but where they stand."""
     line = _AS_ELSEWHERE.sub(_after_elsewhere, _SEE_NUMBER.sub("", line))
     line = _CLOSING.sub(_stop_of, line)
+    line = _BEGINNING.sub(_neutral, line)
     for rule in (_PARENTHESISED, _REPORTED, _AT_END, _NAMED):
         line = rule.sub("", line)
-    for rule in (_NEEDED, _BEGINNING):
-        line = rule.sub(_neutral, line)
+    line = _NEEDED.sub(_neutral, line)
     return _ID.sub("", _NUMBER.sub("", line))
 
 

@@ -40,7 +40,8 @@ _CONVENTIONAL = re.compile(
 _TAG = re.compile(
     r"\s*(?:\[(?:[\w .-]{0,20}\b(?:bug|feature|request|wip|rfc|draft|enhancement|question|regression|backport"
     r"|proposal|crash|issue"
-    r"|fix|feat|docs?|typing)\b[\w .-]{0,20}|v?\d+(?:\.[\dx*]+)*|(?:release|stable|maint)[/-]?[\w.]{0,20})\]\s*:?\s*"
+    r"|fix|feat|docs?|chore|perf|refactor|deps|typing)\b[\w .-]{0,20}|v?\d+(?:\.[\dx*]+)*|(?:release|stable"
+    r"|maint)[/-]?[\w.]{0,20})\]\s*:?\s*"
     r"|(?:bug(?: report)?|feature(?: request)?|wip|rfc|draft|enhancement|proposal|backport|regression|feat req|question"
     r"|issue)\s*:\s+|(?-i:BUG|ENH|DOC|MAINT|TST|API|DEP|PERF|BLD|CI|TYP|REF|CLN|REGR|BENCH|STY|SIMD|REL|DEV"
     r"|FIX)(?:/[A-Z]{2,5})?\s*:\s+"
@@ -185,10 +186,26 @@ def _title_of(paragraph: str) -> str:
 def _whole(text: SourceText) -> str:
     """Return a text cleaned, its title first; a body that begins by saying its title again says it once."""
     if not text.title:
-        return _untyped(cleaned(text.text, text.kind))
-    title = cleaned_title(text.title)
-    body = cleaned(text.text, text.kind)
+        whole = _untyped(cleaned(text.text, text.kind))
+        title, body = _uncut(*whole.partition("\n\n")[::2])
+        return f"{title}\n\n{body}" if body else title
+    title, body = _uncut(cleaned_title(text.title), cleaned(text.text, text.kind))
     return f"{title}\n\n{body}" if title and body else title or body
+
+
+def _uncut(title: str, body: str) -> tuple[str, str]:
+    """Return a title that a forge cut off as one again, with the rest of it from the body, and what is left of that.
+
+    The rest begins the body after a mark of its own, or an item of a squashed list says the whole title.
+    """
+    begun = title[:-1].rstrip() if title.endswith("\u2026") and "\n" not in title else ""
+    first, _, rest = body.partition("\n")
+    rest = rest.lstrip("\n")
+    if begun and first.startswith("\u2026"):
+        return title[:-1] + first[1:], rest
+    if begun and first[:2] in {"* ", "- "} and first[2:].startswith(begun):
+        return first[2:], rest
+    return title, body
 
 
 def cleaned_title(title: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from authoring.condition import PLAIN_CONDITION, has_resolved_condition, resolved_condition
@@ -75,6 +75,8 @@ def test_no_condition_is_seen(text: str) -> None:
         ("nfa: massively simplify failure states", "Resolved when this is done: massively simplify failure states."),
         ("parser: only reject wrong names", "Resolved when the project only rejects wrong names."),
         ("cache: load fails on disks", "Resolved when this no longer happens: cache: load fails on disks."),
+        ("Deduplicate wrong names", "Resolved when the project deduplicates wrong names."),
+        ("* Update the table", "Resolved when this is done: Update the table."),
         ("[core] support blanks", "Resolved when the project supports blanks."),
         ("parser: support blanks", "Resolved when the project supports blanks."),
         ("Corrected the week", "Resolved when this is fixed: the week."),
@@ -104,6 +106,7 @@ def test_a_title_that_another_holds_is_said_once() -> None:
     assert resolved_condition(["Keep `names`", "Keep names"]) == "Resolved when the project keeps `names`."
 
 
+@example(["? A"])
 @given(st.lists(st.text(st.characters(exclude_categories=["Cc", "Cs", "Zl", "Zp"]), max_size=60), max_size=4))
 def test_a_proposal_is_one_line_and_counts_as_a_condition(titles: list[str]) -> None:
     proposed = resolved_condition(titles)

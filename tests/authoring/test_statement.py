@@ -36,6 +36,16 @@ def commit(text: str) -> SourceText:
         ("Keep `style()` calls (#12, #13)\n", "Keep `style()` calls\n"),
         ("fix(parser): reject empty names (#1)\n", "Reject empty names\n"),
         ("feat!: merge arrays", "Merge arrays\n"),
+        ("[chore] : Merge arrays", "Merge arrays\n"),
+        (
+            "Keep the names of all us\u2026 (#12)\n\n\u2026ers\n\nThey were lost.",
+            "Keep the names of all users\n\nThey were lost.\n",
+        ),
+        (
+            "Keep names of all us\u2026 (#1)\n\n* Keep names of all users\n\n* keep dots",
+            "Keep names of all users\n\n* keep dots\n",
+        ),
+        ("Keep all names\u2026\n\nThey were lost.", "Keep all names\u2026\n\nThey were lost.\n"),
         ("feat: \u2728 merge arrays", "Merge arrays\n"),
         (":bug: fix: keep the order", "Keep the order\n"),
         ("fix: fix the return type (#293)", "Fix the return type\n"),
@@ -149,6 +159,16 @@ def test_commits_on_the_documentation_alone_are_no_wish() -> None:
         assert draft_statement([commit(other)]).task
     wish = commit("Print the documentation of a command")
     assert "Print" in draft_statement([names, wish]).task
+
+
+def test_a_title_that_the_forge_cut_is_whole_again() -> None:
+    cut = SourceText(
+        kind=TextKind.PULL_REQUEST,
+        source="p",
+        title="Keep the names of us\u2026",
+        text="\u2026ers in lists\r\n\r\nThey go.",
+    )
+    assert draft_statement([cut]).task.startswith("Keep the names of users in lists\n\nThey go.\n")
 
 
 def test_nothing_gives_nothing() -> None:
