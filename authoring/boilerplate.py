@@ -17,7 +17,7 @@ _PROCESS = re.compile(
     re.IGNORECASE,
 )
 _PLACEHOLDER = re.compile(
-    r"[>*_ \t-]*(?:"
+    r"[>*_ \t(-]*(?:"
     r"(?:please|pls)[ ,](?:fill|describe|provide|include|add|explain|replace|delete|remove|read|make sure|ensure|check"
     r"|give|enter|complete|paste|list|specify|note|see|search|write|tick|put|link|mention|attach|don'?t|do not|use"
     r"|submit"
@@ -47,7 +47,15 @@ _PLACEHOLDER = re.compile(
     r"|this (?:section|template|line|text|comment) (?:can|should|may|must|is to) be (?:deleted|removed|replaced"
     r"|filled).*"
     r"|\u2193.*|\\?----+ ?>8 ?-*.*"
-    r")[*_ \t]*",
+    r"|(?:write|tell us) what (?:you|happen|should).*|write your [^.!?]{0,40} here:?|\d[.)][ \t]*step \d[ .]*"
+    r"|additional information that may be relevant\b.*"
+    r"|(?:\*\*)?[\w-]{1,30} version(?:\*\*)?:(?:\*\*)?(?: [\w.+-]{1,20}){0,4}"
+    r")[*_ \t)]*",
+    re.IGNORECASE,
+)
+# What a form's code block asks for, left as it was.
+_UNFILLED = re.compile(
+    r"[ \t]*(?:<(?:code|version|output|backtrace)>|paste (?:a|an|the|your) (?:minimal|full|complete)\b.*)?",
     re.IGNORECASE,
 )
 _BOT_LINE = re.compile(
@@ -183,7 +191,7 @@ def _shows_a_diff(block: str) -> bool:
 def _code_kept(part: Piece) -> list[Piece]:
     """Return what is left of a code block: itself, a release note's text, nothing of a diff or of an empty fence."""
     inner = [line for line in part.text.split("\n") if not line.strip().startswith(("```", "~~~"))]
-    if _shows_a_diff(part.text) or not any(line.strip() for line in inner):
+    if _shows_a_diff(part.text) or all(_UNFILLED.fullmatch(line) for line in inner):
         return []
     return [Piece(text=line.strip()) for line in inner] if _FENCE_INFO.match(part.text) else [part]
 

@@ -149,9 +149,7 @@ def _round(text: str, kind: TextKind) -> str:
     parts = without_boilerplate(parts, lists_of_work=kind is TextKind.ISSUE, titled=titled)
     parts = _told(sections(parts, titled=titled))
     parts = _clean_lines(_without_trailers(parts), html=not titled, notes=notes)
-    if kind is TextKind.PULL_REQUEST:
-        parts = without_ways(parts, tells_the_way)
-    parts = without_ways(parts, tells_how_to_mend)
+    parts = without_ways(parts, tells_the_way if kind is TextKind.PULL_REQUEST else tells_how_to_mend)
     parts = _without_rules(_without_empty_headings(parts))
     return joined(parts).strip("\n")
 
@@ -279,7 +277,7 @@ def _drop_lead(kept: list[Piece], following: list[Piece], *, titled: bool) -> No
 
 def _belongs_to_the_forge(bare: str, fresh: str) -> bool:
     """Say whether nothing of a line is about the task, as it stands (``bare``) or after its marks went (``fresh``)."""
-    for one in (bare, fresh, _BULLET.sub("", bare, count=1)):
+    for one in {bare, fresh, _BULLET.sub("", bare, count=1)}:
         if any(rule.fullmatch(one) for rule in (_TRAILER, _MERGE, _REVERT, _OF_THE_ISSUE, _LABEL_ALONE)):
             return True
     return (

@@ -75,7 +75,7 @@ _REPORTED = re.compile(
     r"(?:(?<=[^\s.!?:]),?[ \t]|\b(?=(?:as|this is|an?|follow\w*|related"
     r"|similar)\b))(?<!got )(?<!was )(?<!were )(?<!been )(?<!be )(?<!is )(?<!are )\b"
     r"(?:(?:as )?(?:@[\w-]{1,40} )?(?:introduced"
-    r"|said|stated|wrote|pointed out|reported"
+    r"|seen|shown|noticed|said|stated|wrote|pointed out|reported"
     r"|discussed"
     r"|described|mentioned|requested|noted|suggested|explained|raised|proposed|outlined|follow(?:s|ed|ing)?[ -]?up"
     r"|similar"
@@ -153,6 +153,8 @@ _NOTE = re.compile(r"(?<=[^\s(\[])[ ]?\[(\^?\d{1,3})\](?![(\[:\w])")
 _SEE_ADDRESS = re.compile(_SEEN_ELSEWHERE.format(_GONE), re.IGNORECASE)
 _GOES_ON = re.compile(r"\b(?:in|by|of|from|since|with|to|as|on|after|before|until|land|revert)$", re.IGNORECASE)
 _AT_START = re.compile(rf"{_POINTER}(?=[ ][a-z]|[.,;])")
+# A line without any of these holds nothing of the forge; most lines of a long text are such.
+_SIGNS = re.compile(r"[#@<&\[]|://|[Gg][Hh]-\d|[0-9a-fA-F]{7}")
 _HELD = re.compile("\x00([A-P]+)\x01")
 
 
@@ -163,6 +165,8 @@ def clean_line(line: str, *, html: bool, notes: frozenset[str] = frozenset()) ->
 
     May return several lines, where a tag breaks the line.
     """
+    if not _SIGNS.search(line):
+        return line.rstrip()
     held: list[str] = []
     guarded = _guard(line, held)
     fresh = _without_links(guarded)

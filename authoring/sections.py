@@ -39,7 +39,8 @@ class Section:
 
 
 _LABELS = re.compile(
-    r"description|branch description|motivation background|details?|describe (?:the|your) (?:bug|issue|problem"
+    r"description|pull request|bug report|branch description|motivation background|details?|describe (?:the"
+    r"|your) (?:bug|issue|problem"
     r"|changes?|feature)|(?:a )?(?:short |brief |detailed "
     r"|general )?"
     r"(?:bug|issue|problem|feature|pr|change) (?:description|summary|statement|report|request)|feature"
@@ -114,6 +115,7 @@ _SURROUNDINGS = re.compile(
     r"|smartphone)(?: please complete the following information)?|os|operating system|platforms?|what (?:version|os"
     r"|browser|operating system|platform|python version).*|which version.*|(?:used )?package manager"
     r"|runtime environment|runtime|django version|affected versions?|versions? affected|installed versions"
+    r"|(?:affected )?versions? of \w+|debug output"
 )
 _KEPT = re.compile(
     r"(?:steps|how) to (?:reproduce|replicate|repro).*|(?:minimal |code |bug )?(?:reproduc(?:tion|er|ible).*"

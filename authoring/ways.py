@@ -82,5 +82,9 @@ def tells_how_to_mend(sentence: str) -> bool:
 
 
 def tells_the_way(sentence: str) -> bool:
-    """Say whether a sentence tells what was done inside the code: "This PR adds a helper `_fill` in `core.py`"."""
-    return _DOES.match(sentence.strip()) is not None and _INSIDE.search(sentence) is not None
+    """Say whether a sentence tells what was done inside the code, or how it is to be.
+
+    "This PR adds a helper `_fill` in `core.py`".
+    """
+    done = _DOES.match(sentence.strip()) is not None and _INSIDE.search(sentence) is not None
+    return done or tells_how_to_mend(sentence)
