@@ -57,7 +57,9 @@ def _of_one(
     called = ((names.used | names.imported) - own) & fix.defined
     for name in sorted(_telling(called) - set(old_words)):
         yield NeedKind.NAME, name
-    for name in sorted(_telling(names.hooks & (fix.defined | fix.used)) - called - set(old_words)):
+    # A hook may be asked for by a string: `getattr(view, "name", None)`.
+    sought = fix.defined | fix.used | set(fix.texts)
+    for name in sorted(_telling(names.hooks & sought) - called - set(old_words)):
         yield NeedKind.HOOK, name
     # What the fix itself passes on to others (`stdout=`) is theirs.
     taken = fix.parameters | fix.defined | ((fix.used | set(fix.texts)) - fix.keywords)

@@ -252,6 +252,18 @@ class Alone:
     assert needs(words) == {("hook", "init_each"), ("hook", "after_going")}
 
 
+def test_a_hook_that_the_fix_asks_for_by_a_string_is_needed(tmp_path: Path) -> None:
+    words = changed(
+        tmp_path / "r",
+        ("def go(view):\n    return view\n", "def go(view):\n    return getattr(view, 'runs_alone', False)\n"),
+        (
+            "import shelf\n",
+            "import shelf\n\n\nclass Mine(dict):\n    runs_alone = True\n    by_itself = 1\n",
+        ),
+    )
+    assert needs(words) == {("hook", "runs_alone")}
+
+
 def test_a_hook_that_the_base_has_anywhere_is_known(tmp_path: Path) -> None:
     base: Files = {
         "src/shelf.py": "class View:\n    pass\n",
