@@ -98,7 +98,8 @@ _SIGNS: Final = tuple(
 )
 # A header of the interpreter's own insides: another interpreter is missing, not a package.
 _OF_PYTHON: Final = re.compile(r"longintrepr\.h|frameobject\.h|code\.h|pycore_\w+\.h|structmember\.h")
-_ALIASES: Final[Mapping[str, str]] = {"rust": "rustc", "cmake": "g++", "default": "cc"}
+# As the signs spell them: "No CMAKE_CXX_COMPILER" lacks a compiler, "cmake: not found" lacks cmake.
+_ALIASES: Final[Mapping[str, str]] = {"Rust": "rustc", "CMAKE": "g++", "default": "cc"}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -112,7 +113,7 @@ class SystemNeed:
     @property
     def remedy(self) -> str:
         """What to do about it, in a sentence."""
-        if self.package == self.thing:
+        if self.package == self.thing and self.package not in _PACKAGES.values():
             return f"install the package of this system that holds {self.thing}, then run again"
         return f"install it (Debian and Ubuntu: apt install {self.package.replace(' and ', ' ')}), then run again"
 
@@ -131,8 +132,7 @@ def system_need(text: str) -> SystemNeed | None:
 
 def package_of(thing: str) -> str:
     """Return the package that holds a header, tool, module or library; the thing itself where that is not known."""
-    name = thing.lower()
-    name = _ALIASES.get(name, name)
+    name = _ALIASES.get(thing, thing).lower()
     shared = re.fullmatch(r"lib([\w+-]+?)(?:[.-][\d.]*)?\.so[\d.]*", name)
     for known in (name, *([shared[1]] if shared else ()), name.rpartition("/")[2]):
         if known in _PACKAGES:

@@ -115,15 +115,18 @@ class Identity:
             os.close(written[1])
             os.read(written[0], 1)
             os._exit(0)
+        # While we hold the end that the child writes to, its death would never be read.
+        os.close(ready[1])
         try:
-            os.read(ready[0], 1)
+            if not os.read(ready[0], 1):
+                raise SetupError("map the ids of a mount: the helper was killed")
             for name in ("uid_map", "gid_map"):
                 put(f"/proc/{child}/{name}".encode(), b"0 %d 1" % self.uid)
             return os.open(f"/proc/{child}/ns/user", os.O_RDONLY | os.O_CLOEXEC)
         except OSError as error:
             raise SetupError(f"map the ids of a mount: {error.strerror}") from error
         finally:
-            for fd in (*ready, *written):
+            for fd in (ready[0], *written):
                 os.close(fd)
             os.waitpid(child, 0)
 

@@ -290,7 +290,7 @@ class TestFailure:
 def test_a_case_is_run_by_the_module_that_its_runner_names() -> None:
     assert module_of("go", "own-command") is LANGUAGES["generic"]
     assert (module_of("python", "pytest"), module_of("typescript", "vitest")) == (python, javascript)
-    assert module_of("go", "gotestsum") is None
+    assert module_of("zig", "zig-test") is None
 
 
 @pytest.mark.parametrize(
