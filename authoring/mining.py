@@ -63,11 +63,12 @@ def mine(mining: Mining, changes: tuple[Change, ...]) -> Iterator[Judgement]:
     refused: ForgeError | None = None
     with _workers(mining.jobs, stop, waiting) as pool:
         for number, change in enumerate(changes):
-            task = _Task(change=change, started=_now())
             try:
                 if number % BROUGHT_AT_ONCE == 0:
                     yield from _bring(mining, changes[number : number + BROUGHT_AT_ONCE], waiting)
                 known = yield from _known(mining, change, waiting)
+                # What was waited for a forge is no time of this change.
+                task = _Task(change=change, started=_now())
                 prepared = known or _prepared(mining, change)
             except ForgeError as error:
                 # All that follow would meet the same; what is being judged comes to its end.
