@@ -80,7 +80,7 @@ def locked(workspace: Workspace, name: str = "workspace", patience: float = 0) -
         lock = FileLock(workspace.state / f"{name}.lock", timeout=patience)
         lock.acquire()
     except Timeout as error:
-        pid = holder.read_text(encoding="ascii").strip() if holder.exists() else "unknown"
+        pid = _held_by(holder)
         raise WorkspaceError(
             f"another casewright (process {pid}) is working in {workspace.root}", "wait until it has ended, or end it"
         ) from error
@@ -94,3 +94,11 @@ def locked(workspace: Workspace, name: str = "workspace", patience: float = 0) -
     finally:
         holder.unlink(missing_ok=True)
         lock.release()
+
+
+def _held_by(holder: Path) -> str:
+    try:
+        return holder.read_text(encoding="ascii").strip() or "unknown"
+    except OSError:
+        # It has let go meanwhile.
+        return "unknown"
