@@ -439,17 +439,18 @@ class Repository:
             yield Workbench(Path(place), tree.entries, self.object_format)
 
 
-def open_source(source: str, cache: Path) -> Repository:
+def open_source(source: str, cache: Path, *, whole: bool = False) -> Repository:
     """Open a local repository (worktree or bare) or a clone url, which is kept in the cache and refreshed.
 
-    ``cache`` is the folder of ``casewright.store``. Raises ``SourceError`` when the source is no repository that can be
+    ``cache`` is the folder of ``casewright.store``; ``whole`` asks for a clone of a url with all file contents, for who
+    is going to make a stranger's clone anyway. Raises ``SourceError`` when the source is no repository that can be
     read, ``InfrastructureError`` when a url can't be cloned.
     """
     store = Store(cache)
     store.sweep()
     with ExitStack() as stack:
         if is_url(source):
-            place, note = stack.enter_context(cached_clone(source, store))
+            place, note = stack.enter_context(cached_clone(source, store, whole=whole))
             repository = _open_clone(source, place, store, partial(fetch_owed, place, source), stack.pop_all())
             repository.notes += (note,) if note else ()
             return repository

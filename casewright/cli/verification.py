@@ -16,7 +16,7 @@ from casewright.cli.options import Common
 from casewright.cli.output import noted, printed, printed_json, shown, styled
 from casewright.cli.progress import duration
 from casewright.cli.version import tool_version
-from casewright.errors import InfrastructureError, RepositoryError, SourceError
+from casewright.errors import InfrastructureError, RepositoryError, SourceError, WorkspaceError
 from casewright.repository import Repository, open_source
 from casewright.store import Store
 from casewright.workspace import Workspace, find_workspace, locked
@@ -56,7 +56,11 @@ def verified(common: Common, cases: Sequence[str], source: str | None, *, update
             noted(f"verifying {draft.case.id}", verbosity=common.verbosity)
             outcome, detail, milliseconds = _tried(draft.case, url, opened, stack, sandbox, store)
             if update and outcome is not Outcome.COULD_NOT:
-                _record(draft, outcome)
+                try:
+                    _record(draft, outcome)
+                except WorkspaceError as error:
+                    # Somebody has edited the record meanwhile: that is one case, and no reason to leave the others.
+                    outcome, detail = Outcome.COULD_NOT, str(error)
             _print(common, workspace, draft, outcome, detail, milliseconds)
             yield outcome
 
@@ -72,7 +76,7 @@ def _tried(
         )
     try:
         if url not in opened:
-            opened[url] = stack.enter_context(open_source(url, store.root))
+            opened[url] = stack.enter_context(open_source(url, store.root, whole=True))
         found = verify(case, opened[url], sandbox, store)
     except (InfrastructureError, RepositoryError, SourceError) as error:
         return Outcome.COULD_NOT, str(error), 0

@@ -16,6 +16,7 @@ import pytest
 
 from authoring.draft import load_draft
 from casewright.new_workspace import init_workspace
+from casewright.store import CACHE_VARIABLE
 from casewright.workspace import Workspace
 from miner import forge_waiting
 from tests.cli.test_mine_commands import snapshot
@@ -223,6 +224,15 @@ class TestAddCase:
         assert "casewright review box-pr2 --by NAME" in again.out
         assert "Six is right.  # a person" in path.read_text()
         assert [entry.name for entry in workspace.cases.glob("*.yaml")] == ["box-pr2.yaml"]
+
+    def test_a_stranger_verifies_it_from_one_whole_clone(
+        self, cli: CommandLine, workspace: Workspace, forge: Forge, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    ) -> None:
+        assert add(cli, workspace, "--pr", forge.pull_url("o/box", 2)).code == 0
+        monkeypatch.setenv(CACHE_VARIABLE, str(tmp_path / "strange"))
+        ran = cli("-C", workspace.root, "verify", "box-pr2", "--format", "json")
+        assert (ran.code, ran.json["outcome"]) == (0, "reproduced"), ran.err
+        assert len(list((tmp_path / "strange/clones").iterdir())) == 1
 
     def test_afterwards_the_case_is_looked_at_without_asking_anybody(
         self, cli: CommandLine, workspace: Workspace, forge: Forge
