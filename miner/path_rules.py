@@ -62,6 +62,14 @@ _CI_FOLDERS = frozenset({"ci"})
 # Folders that hold one project each: what stands at a project's root is judged there as at the repository's root.
 _WORKSPACE_FOLDERS = frozenset({"packages", "apps", "libs", "crates", "modules", "plugins"})
 
+# Folders of source where a file ``test.js`` is one of many of its kind: a command, a task, an environment called test.
+_FOLDERS_OF_KINDS = frozenset(
+    {"api", "build", "builders", "cli", "cmd", "cmds", "command", "commands", "config", "configs", "env", "environment",
+     "environments", "envs", "generators", "helper", "helpers", "lib", "models", "modes", "pages", "plugins", "presets",
+     "routes", "rules", "schemas", "scripts", "services", "stages", "targets", "task", "tasks", "tools", "types", "util",
+     "utils", "views"}
+)  # fmt: skip
+
 _JS = r"(?:js|jsx|ts|tsx|mjs|cjs|mts|cts)"
 _GRADED_NAMES: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("python-test-name", re.compile(r"test_.*\.py|.+_test\.py")),
@@ -160,11 +168,17 @@ def _test_decision(folders: Sequence[str], name: str) -> Decision | None:
         if pattern.fullmatch(name) and not _is_data(folders):
             return Decision(Side.GRADED, rule)
     if folder is None:
-        at_root = _is_project_root(folders) and re.fullmatch(rf"tests?\.{_JS}", name)
-        return Decision(Side.GRADED, "javascript-test-name") if at_root else None
+        named = re.fullmatch(rf"tests?\.{_JS}", name) and (_is_project_root(folders) or _is_unit_of_source(folders))
+        return Decision(Side.GRADED, "javascript-test-name") if named else None
     below = folders[folder + 1 :]
     rule = f"{folders[folder]}/"
     return Decision(Side.GRADED if _collected_below(folders[folder], below, name) else Side.SUPPORT, rule)
+
+
+def _is_unit_of_source(folders: Sequence[str]) -> bool:
+    """Say whether a folder holds one unit of a project's sources with its test beside it (``src/add/test.ts``)."""
+    below = folders[folders.index("src") + 1 :] if "src" in folders else ()
+    return bool(below) and below[-1].lower() not in _FOLDERS_OF_KINDS
 
 
 def _test_folder(folders: Sequence[str], name: str) -> int | None:
