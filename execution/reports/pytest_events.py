@@ -29,6 +29,9 @@ _COUNTS = r"(?:no tests ran|\d+ [a-z][a-z -]*(?:, \d+ [a-z][a-z -]*)*)"
 _SUMMARY = re.compile(rf"^(?:=+ )?({_COUNTS} in [\d.]+ ?s(?:econds)?(?: \([\d:]+\))?)(?: =+)?$")
 _COMPLAINT = re.compile(r"(?:^|: )error: (?!usage)", re.IGNORECASE)
 _CONFTEST = re.compile(r"^ImportError while loading conftest|^(?:ERROR: )?could not load .*conftest\.py")
+# What the tree's own settings keep from being collected (``collect_ignore``, a plug-in) is an error of the command line
+# to pytest, and then nothing runs at all.
+_NOT_COLLECTED = re.compile(r"^ERROR: not found: (.+)$")
 _COLOUR = re.compile(r"\x1b\[[\d;]*m")
 
 
@@ -217,8 +220,10 @@ def _breach(run: _Run, exit_code: int, output: bytes) -> str:
         return f"the runner ended with {run.exit_code}, the process with {exit_code}"
     if run.failure:
         return f"the runner failed inside: {run.failure}"
-    if not run.rootdir or exit_code == USAGE_ERROR:
+    if not run.rootdir:
         return _before_session(run, output)
+    if exit_code == USAGE_ERROR:
+        return _refused_files(run, output)
     return _disagreement(run, exit_code)
 
 
@@ -234,7 +239,7 @@ def _disagreement(run: _Run, exit_code: int) -> str:
 
 def _before_session(run: _Run, output: bytes) -> str:
     """A conftest that can't be loaded breaks every file; any other end before the session is a wrong invocation."""
-    lines = [_COLOUR.sub("", line).strip() for line in output.decode("utf-8", "replace").splitlines()]
+    lines = _printed(output)
     for place, line in enumerate(lines):
         if _CONFTEST.search(line):
             # Since pytest 4 the error follows, on lines of pytest's own; before, a plain traceback stood above.
@@ -245,6 +250,22 @@ def _before_session(run: _Run, output: bytes) -> str:
             return ""
     errors = [line for line in lines if _COMPLAINT.search(line)] or lines[-1:]
     return f"the runner did not begin: {errors[-1] if errors else 'it printed nothing'}"
+
+
+def _refused_files(run: _Run, output: bytes) -> str:
+    """Break the files that pytest refuses to collect; any other error of the command line is a breach."""
+    found = [_NOT_COLLECTED.match(line) for line in _printed(output)]
+    names = {_file(run, posixpath.join(run.cwd, match[1].split("::")[0])) for match in found if match}
+    refused = [file for file in run.files if file in names]
+    if not refused:
+        return _before_session(run, output)
+    for file in refused:
+        run.broken.setdefault(file, "pytest does not collect this file: the tree's own settings leave it out")
+    return ""
+
+
+def _printed(output: bytes) -> list[str]:
+    return [_COLOUR.sub("", line).strip() for line in output.decode("utf-8", "replace").splitlines()]
 
 
 def _results(run: _Run) -> tuple[TestResult, ...]:

@@ -188,6 +188,22 @@ def test_a_broken_conftest_breaks_all_files(tmp_path: Path) -> None:
     assert reading.broken_files == {"test_good.py": "ModuleNotFoundError: No module named 'nowhere'"}
 
 
+def test_a_file_that_the_tree_keeps_from_being_collected_is_broken_alone(tmp_path: Path) -> None:
+    (tmp_path / "listed").mkdir()
+    (tmp_path / "listed" / "test_out.py").write_text("")
+    write(
+        tmp_path,
+        conftest="import pytest\n\n\nclass Listed(pytest.Directory):\n    def collect(self):\n        return []\n\n\n"
+        "def pytest_collect_directory(path, parent):\n"
+        "    return Listed.from_parent(parent, path=path) if path.name == 'listed' else None\n",
+        test_good="def test_one(): pass\n",
+    )
+    reading, outcome = observe(tmp_path, "pytest", "-p", "no:cacheprovider", "test_good.py", "listed/test_out.py")
+    assert outcome.exit_code == 4
+    assert reading.whole, reading.breach
+    assert set(reading.broken_files) == {"listed/test_out.py"}
+
+
 def test_an_unknown_option_is_a_breach(tmp_path: Path) -> None:
     write(tmp_path, test_good="def test_one(): pass\n")
     reading, _ = observe(tmp_path, "pytest", "--no-such-option", "test_good.py")
