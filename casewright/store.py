@@ -1,4 +1,4 @@
-"""The cache in the user's cache directory: clones, environments, downloads; shared by workspaces and processes.
+"""The cache in the user's cache directory, shared by processes: clones, environments, downloads, runtimes.
 
 An entry is named by a digest of all that made it, built under a lock in a staging folder, and put in place by one
 rename; a failure leaves nothing behind. What a killed process left in staging is swept by the next one.
@@ -21,7 +21,8 @@ CACHE_VARIABLE = "CASEWRIGHT_CACHE_DIR"
 ENVIRONMENTS = "environments"
 DOWNLOADS = "downloads"
 CLONES = "clones"
-KINDS = (ENVIRONMENTS, DOWNLOADS, CLONES)
+RUNTIMES = "runtimes"
+KINDS = (ENVIRONMENTS, DOWNLOADS, CLONES, RUNTIMES)
 DEFAULT_BOUND_BYTES = 20 * 1024**3
 # A failed installer tidies up behind itself, so what is free afterwards is more than what there was to go on with.
 NEEDED_BYTES = 64 * 1024**2

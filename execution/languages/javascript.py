@@ -19,6 +19,7 @@ from execution.languages.javascript_manifest import (
     Lock,
     Manifest,
     ManifestError,
+    ancestors,
     environment_files,
     environment_inputs,
     find_lock,
@@ -29,8 +30,9 @@ from execution.languages.javascript_manifest import (
     read_text,
     version_tuple,
 )
+from execution.languages.javascript_nodes import Candidate, asked_node, candidates
 from execution.languages.javascript_runner import NODE, VITEST, RunnerChoice, choose_runner, collected
-from execution.languages.javascript_runtime import find_node, installed_nodes, runtime_env, runtime_mounts
+from execution.languages.javascript_runtime import find_exactly, runtime_env, runtime_mounts
 from execution.languages.javascript_setup import borrowed_files, setup_commands
 from execution.observation import ReportReading
 from execution.recipe import Environment, Recipe, Runtime, Why, why_of
@@ -39,6 +41,7 @@ from execution.sandbox import TREE_DIR, Ended, Mount, SandboxOutcome
 
 name: Final = "javascript"
 _OTHER_NODE: Final = "install a node that it takes, or name the executable of one as node"
+_NAME_ANOTHER: Final = "install one, or name the executable of one that is here"
 _READERS: Final = {"vitest-json": vitest.read, "jest-json": jest.read, "node-events": node_events.read}
 
 __all__ = [
@@ -66,58 +69,71 @@ def graded_files(candidates: tuple[str, ...], head: TreeReader) -> tuple[str, ..
 
 
 def plan(request: PlanRequest) -> Recipe | Refusal:
-    """Choose node, runner and package manager by rules; reads the tree and asks node for its version."""
+    """Choose node, runner and package manager by rules; reads the tree, asks nodes for versions and npm for others.
+
+    Raises ``InfrastructureError`` when a node is wanted that is not here, and the npm registry does not answer.
+    """
     wanted = request.overrides.get("node", "")
-    chosen = find_node(wanted)
-    if chosen is None:
-        return Refusal(
-            code="runtime-unavailable",
-            detail=f"there is no node {wanted}".rstrip() + " on this machine",
-            remedy="install one, or name the executable of one that is here",
-        )
-    others = () if wanted else tuple(node for node in installed_nodes() if node != chosen)
     try:
-        first = _plan(request, chosen)
-        planned = first
-        tried: list[str] = []
-        for runtime in others:
-            if not isinstance(planned, Refusal) or planned.code != "runtime-unavailable":
-                break
-            tried.append(planned.detail)
-            planned = _plan(request, runtime)
+        if not wanted:
+            return _first_that_serves(request)
+        asked = asked_node(wanted)
+        if asked is None:
+            detail = f"there is no node {wanted} on this machine, and the npm registry has none to bring"
+            return Refusal(code="runtime-unavailable", detail=detail, remedy=_NAME_ANOTHER)
+        return _plan(request, asked)
     except ManifestError as error:
         return Refusal(code="environment-failed", detail=str(error))
-    if isinstance(planned, Recipe):
-        return replace(planned, reasons=tuple(_with_tried(why, tuple(tried)) for why in planned.reasons))
-    return replace(first, tried=tuple(tried[1:])) if isinstance(first, Refusal) else first
+
+
+def _first_that_serves(request: PlanRequest) -> Recipe | Refusal:
+    """Plan with each node in turn until one does; a refusal that is not about node stands at once."""
+    passed_over: list[str] = []
+    for candidate in candidates(request.head, _speaking_folders(request), request.date):
+        version = candidate.runtime.version
+        planned = _plan(request, candidate) if not candidate.lacking else None
+        if isinstance(planned, Recipe):
+            return replace(planned, reasons=tuple(_with_tried(why, tuple(passed_over)) for why in planned.reasons))
+        if planned is not None and planned.code != "runtime-unavailable":
+            return planned
+        passed_over.append(planned.detail if planned is not None else f"node {version}: {candidate.lacking}")
+    detail = passed_over[-1] if passed_over else "there is no node on this machine, and none could be brought"
+    remedy = _OTHER_NODE if passed_over else _NAME_ANOTHER
+    return Refusal(code="runtime-unavailable", detail=detail, tried=tuple(passed_over[:-1]), remedy=remedy)
+
+
+def _speaking_folders(request: PlanRequest) -> tuple[str, ...]:
+    """Return the folders whose files say which node they want: from the tested package up to the root."""
+    choice = choose_runner(request.head, request.graded, request.overrides.get("runner", ""))
+    return ancestors("." if isinstance(choice, Refusal) else choice.directory)
 
 
 def _with_tried(why: Why, tried: tuple[str, ...]) -> Why:
     return replace(why, passed_over=tried) if why.about == "interpreter" else why
 
 
-def _plan(request: PlanRequest, runtime: Runtime) -> Recipe | Refusal:
+def _plan(request: PlanRequest, candidate: Candidate) -> Recipe | Refusal:
     choice = choose_runner(request.head, request.graded, request.overrides.get("runner", ""))
     if isinstance(choice, Refusal):
         return choice
     root = install_root(request.head, choice.directory)
     manifest = read_manifest(request.head, root)
-    node = version_tuple(runtime.version)
+    node = version_tuple(candidate.runtime.version)
     if manifest is None:
-        return _recipe(request, runtime, choice, Setting(root=root), ("no package.json: nothing is installed",))
+        return _recipe(request, candidate, choice, Setting(root=root), ("no package.json: nothing is installed",))
     refusal = _runtime_refusal(request, choice, manifest, node)
     if refusal is not None:
         return refusal
     lock = find_lock(request.head, root, manifest.package_manager.partition("@")[0])
     installer = choose_installer(manifest, lock, node)
     if installer is None:
-        return _recipe(request, runtime, choice, Setting(root=root), ("no dependencies: nothing is installed",))
+        return _recipe(request, candidate, choice, Setting(root=root), ("no dependencies: nothing is installed",))
     return _recipe(
         request,
-        runtime,
+        candidate,
         choice,
         Setting(root=root, lock=lock, installer=installer),
-        (*installer.why, *_node_note(request)),
+        installer.why,
     )
 
 
@@ -131,7 +147,7 @@ class Setting:
 
 
 def _recipe(
-    request: PlanRequest, runtime: Runtime, choice: RunnerChoice, setting: Setting, why: tuple[str, ...]
+    request: PlanRequest, candidate: Candidate, choice: RunnerChoice, setting: Setting, why: tuple[str, ...]
 ) -> Recipe:
     inputs: tuple[tuple[str, str], ...] = ()
     borrowed: Mapping[str, str] = {}
@@ -146,7 +162,7 @@ def _recipe(
         )
     invocation = choice.invocation
     reasons = (
-        why_of("interpreter", f"node {runtime.version}, {_how_found(request)}"),
+        why_of("interpreter", f"node {candidate.runtime.version}, {candidate.because}"),
         why_of("runner", choice.why),
         *(why_of("installer" if setting.installer else "dependencies", one) for one in why),
     )
@@ -165,7 +181,7 @@ def _recipe(
     }
     return Recipe(
         language=name,
-        runtime=runtime,
+        runtime=candidate.runtime,
         runner=choice.runner,
         # A lock file is its own date; only what is resolved today has to be held back.
         date=request.date if setting.installer is not None and setting.lock is None else 0,
@@ -175,11 +191,6 @@ def _recipe(
         why=tuple(reason.sentence for reason in reasons),
         reasons=reasons,
     )
-
-
-def _how_found(request: PlanRequest) -> str:
-    wanted = request.overrides.get("node", "")
-    return f"as asked ({wanted})" if wanted else "the first of this machine that the tree takes"
 
 
 def _runtime_refusal(
@@ -249,14 +260,6 @@ def _suite_options(request: PlanRequest, choice: RunnerChoice, lock: Lock | None
     return tuple(option for option, word in options if re.search(word, text))
 
 
-def _node_note(request: PlanRequest) -> tuple[str, ...]:
-    for path in (".nvmrc", ".node-version"):
-        wanted = (read_text(request.head, path) or "").strip()
-        if wanted:
-            return (f"{path} says {wanted}",)
-    return ()
-
-
 def build(recipe: Recipe, builder: Builder) -> Environment | Refusal:
     """Install what the recipe says; raises ``InfrastructureError`` when the network or the disk failed."""
     return build_environment(recipe, builder)
@@ -271,9 +274,8 @@ def setup(recipe: Recipe, environment: Environment) -> tuple[str, ...]:
 
 
 def find_runtime(version: str) -> Runtime | None:
-    """Return the node of exactly this version, or None."""
-    found = find_node(version)
-    return found if found is not None and found.version == version else None
+    """Return the node of exactly this version, brought from the npm registry where it is not here, or None."""
+    return find_exactly(version)
 
 
 def failed_set_up(step: str, outcome: SandboxOutcome) -> str:

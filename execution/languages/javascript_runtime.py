@@ -1,4 +1,4 @@
-"""The node of this machine: where it is, which version, and what of it a sandbox must be shown."""
+"""The nodes of this machine and of the cache: where they are, which versions, what of one a sandbox must be shown."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Final
 from casewright import process
 from casewright.errors import InfrastructureError
 from execution.languages.javascript_manifest import version_tuple
+from execution.languages.javascript_registry import bring, is_brought, why_not
 from execution.recipe import Runtime
 from execution.sandbox import RUNTIME_DIR, Mount
 
@@ -53,6 +54,17 @@ def installed_nodes() -> tuple[Runtime, ...]:
     return (*found, *(node for node in managed if node not in found))
 
 
+def find_exactly(version: str) -> Runtime | None:
+    """Return the node of exactly this version: of this machine, else of the registry, brought into the cache; or None.
+
+    Raises ``InfrastructureError`` when the registry does not answer.
+    """
+    found = next((node for node in installed_nodes() if node.version == version), None)
+    if found is not None or not re.fullmatch(r"\d+\.\d+\.\d+", version) or why_not(version):
+        return found
+    return bring(version)
+
+
 def _read_node(path: Path) -> Runtime:
     executable = path.resolve()
     told = process.run(process.CommandRequest(argv=(str(executable), "--version"), env={}, seconds=60))
@@ -69,11 +81,23 @@ def is_system(runtime: Runtime) -> bool:
 
 
 def runtime_mounts(runtime: Runtime) -> tuple[Mount, ...]:
-    """Return what shows the runtime inside: its prefix at a constant path, or nothing for a system's node."""
-    return () if is_system(runtime) else (Mount(source=runtime.prefix, target=RUNTIME_DIR),)
+    """Return what shows the runtime inside: its prefix at a constant path, or nothing for a system's node.
+
+    One that belongs to the cache is brought there first. Raises ``InfrastructureError`` when it can't be.
+    """
+    if is_system(runtime):
+        return ()
+    here = bring(runtime.version) if is_brought(runtime) else runtime
+    return (Mount(source=here.prefix, target=RUNTIME_DIR),)
 
 
 def runtime_env(runtime: Runtime) -> dict[str, str]:
     """Return the PATH that finds the runtime inside."""
     system = "/usr/local/bin:/usr/bin:/bin"
     return {"PATH": system if is_system(runtime) else f"{RUNTIME_DIR}/bin:{system}"}
+
+
+def headers(runtime: Runtime) -> str:
+    """Return the folder, as seen inside, whose ``include/node`` native modules are built with; empty without one."""
+    place = runtime.prefix / "include/node/node.h"
+    return (str(runtime.prefix) if is_system(runtime) else RUNTIME_DIR) if place.is_file() else ""
