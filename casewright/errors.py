@@ -83,6 +83,10 @@ class InfrastructureError(CasewrightError):
     """The machine, the network or a registry failed: retried on the next run, never a verdict."""
 
 
+class PackagesError(InfrastructureError):
+    """The packages that a case installs can't be fetched, or are not at hand as they were fetched."""
+
+
 class ForgeError(InfrastructureError):
     """A forge can't be asked, refuses, or answers something unreadable: all that follows would fail alike."""
 

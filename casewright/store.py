@@ -1,4 +1,4 @@
-"""The cache in the user's cache directory, shared by processes: clones, environments, downloads, runtimes.
+"""The cache in the user's cache directory, shared by workspaces and processes; ``KINDS`` says of what.
 
 An entry is named by a digest of all that made it, built under a lock in a staging folder, and put in place by one
 rename; a failure leaves nothing behind. What a killed process left in staging is swept by the next one.
@@ -22,7 +22,8 @@ ENVIRONMENTS = "environments"
 DOWNLOADS = "downloads"
 CLONES = "clones"
 RUNTIMES = "runtimes"
-KINDS = (ENVIRONMENTS, DOWNLOADS, CLONES, RUNTIMES)
+PACKAGES = "packages"
+KINDS = (ENVIRONMENTS, DOWNLOADS, CLONES, RUNTIMES, PACKAGES)
 DEFAULT_BOUND_BYTES = 20 * 1024**3
 # A failed installer tidies up behind itself, so what is free afterwards is more than what there was to go on with.
 NEEDED_BYTES = 64 * 1024**2

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Protocol
 
 from execution.observation import ReportReading
+from execution.package_plan import PackagePlan
 from execution.recipe import Environment, Recipe, Runtime
 from execution.sandbox import Mount, SandboxOutcome
 
@@ -145,6 +146,14 @@ class Language(Protocol):
         """Why a recorded set-up command that did not end with 0 failed, in one sentence.
 
         Raises ``InfrastructureError`` when the network, a registry or the disk failed: that says nothing of the case.
+        """
+        ...
+
+    def packages(self, setup: tuple[str, ...], base: str) -> PackagePlan:
+        """How the packages of a recorded set-up are fetched into a folder, and how it installs from there offline.
+
+        ``base`` is the commit in whose tree the set-up is run. Raises ``UsageError`` where nobody can know what the
+        commands download.
         """
         ...
 

@@ -13,12 +13,14 @@ import platform
 from collections.abc import Mapping
 from pathlib import Path
 
+from casewright.errors import UsageError
 from execution.languages import generic_setup
 from execution.languages.base import Builder, Check, PlanRequest, Refusal, TreeReader
 from execution.languages.generic_command import REPORT_FILE, filled, observed, wants_report
 from execution.languages.generic_inputs import borrowed_files, inputs
 from execution.languages.generic_report import read_report
 from execution.observation import ReportReading
+from execution.package_plan import PackagePlan
 from execution.recipe import Environment, Recipe, Runtime, Why, why_of
 from execution.sandbox import ENVIRONMENT_DIR, Mount, SandboxOutcome
 
@@ -86,6 +88,16 @@ def setup(recipe: Recipe, environment: Environment) -> tuple[str, ...]:
 def failed_set_up(step: str, outcome: SandboxOutcome) -> str:
     """Return why a recorded command of a set-up failed; raises as ``generic_setup.failure`` does."""
     return generic_setup.failure(step, outcome).detail
+
+
+def packages(setup: tuple[str, ...], base: str) -> PackagePlan:  # noqa: ARG001 - the contract's signature
+    """Return that nothing is needed where there is no set-up. Raises ``UsageError`` for commands of the user's own."""
+    if setup:
+        raise UsageError(
+            "the set-up is made of the user's own commands, and nobody can tell what those download",
+            "only cases whose set-up was found by rules have a folder of packages",
+        )
+    return PackagePlan(decided_by=(), filling=(), variables={})
 
 
 def mounts(environment: Environment) -> tuple[Mount, ...]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from execution.languages import go_offline
 from execution.languages.base import Builder, Check, PlanRequest, Refusal, TreeReader
 from execution.languages.go_bare import guess_layout
 from execution.languages.go_build import build_environment
@@ -40,6 +41,7 @@ from execution.languages.go_runtime import choose, find_exactly, installed, numb
 from execution.languages.go_runtime import runtime_mounts as mounts_of
 from execution.languages.go_sources import declared_tests
 from execution.observation import ReportReading
+from execution.package_plan import PackagePlan
 from execution.recipe import Environment, Recipe, Runtime
 from execution.reports import gotest
 from execution.sandbox import ENVIRONMENT_DIR, Mount, SandboxOutcome
@@ -163,6 +165,11 @@ def setup(recipe: Recipe, environment: Environment) -> tuple[str, ...]:  # noqa:
 def failed_set_up(step: str, outcome: SandboxOutcome) -> str:
     """Return why a recorded command of a set-up failed. Raises ``InfrastructureError`` for the network's faults."""
     return refusal(step, outcome).detail
+
+
+def packages(setup: tuple[str, ...], base: str) -> PackagePlan:
+    """Return how the packages of a recorded set-up are fetched and offered; see ``go_offline``."""
+    return go_offline.package_plan(setup, base)
 
 
 def mounts(environment: Environment) -> tuple[Mount, ...]:

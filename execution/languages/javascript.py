@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from casewright.errors import InfrastructureError
+from execution.languages import javascript_offline
 from execution.languages.base import Builder, Check, PlanRequest, Refusal, TreeReader
 from execution.languages.javascript_build import build_environment
 from execution.languages.javascript_check import build_check, recorded_check
@@ -35,6 +36,7 @@ from execution.languages.javascript_runner import NODE, VITEST, RunnerChoice, ch
 from execution.languages.javascript_runtime import find_exactly, runtime_env, runtime_mounts
 from execution.languages.javascript_setup import borrowed_files, setup_commands
 from execution.observation import ReportReading
+from execution.package_plan import PackagePlan
 from execution.recipe import Environment, Recipe, Runtime, Why, why_of
 from execution.reports import jest, node_events, vitest
 from execution.sandbox import TREE_DIR, Ended, Mount, SandboxOutcome
@@ -53,6 +55,7 @@ __all__ = [
     "graded_files",
     "mounts",
     "name",
+    "packages",
     "plan",
     "read",
     "read_recorded",
@@ -286,6 +289,11 @@ def failed_set_up(step: str, outcome: SandboxOutcome) -> str:
     if read_failure(outcome.output) is Failure.NETWORK:
         raise InfrastructureError(told, "try again when the registry answers")
     return told
+
+
+def packages(setup: tuple[str, ...], base: str) -> PackagePlan:
+    """Return how the packages of a recorded set-up are fetched and offered; see ``javascript_offline``."""
+    return javascript_offline.package_plan(setup, base)
 
 
 def mounts(environment: Environment) -> tuple[Mount, ...]:

@@ -18,6 +18,7 @@ from execution.languages import (
     python_era,
     python_failure,
     python_interpreters,
+    python_offline,
     python_recorded,
     python_steps,
 )
@@ -46,6 +47,7 @@ from execution.languages.python_scripts import read_setup_script
 from execution.languages.python_sources import Source, sources
 from execution.languages.python_version import version_variables
 from execution.observation import ReportReading
+from execution.package_plan import PackagePlan
 from execution.recipe import Environment, Recipe, Runtime, why_of
 from execution.reports import pytest_events, unittest_events
 from execution.sandbox import ENVIRONMENT_DIR, RUNTIME_DIR, TOOLS_DIR, Mount, SandboxOutcome
@@ -171,6 +173,11 @@ def setup(recipe: Recipe, environment: Environment) -> tuple[str, ...]:  # noqa:
 def failed_set_up(step: str, outcome: SandboxOutcome) -> str:
     """Return why a recorded command of a set-up failed; raises as ``python_failure.failure`` does."""
     return python_failure.failure(step, outcome).detail
+
+
+def packages(setup: tuple[str, ...], base: str) -> PackagePlan:  # noqa: ARG001 - a list says all
+    """Return how the packages of a recorded set-up are fetched and offered; see ``python_offline``."""
+    return python_offline.package_plan(setup)
 
 
 def mounts(environment: Environment) -> tuple[Mount, ...]:

@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Final
 
+from execution.languages import rust_offline
 from execution.languages.base import Builder, Check, PlanRequest, Refusal, TreeReader
 from execution.languages.rust_build import MADE, TRACKED, build_environment, failure, setup_commands
 from execution.languages.rust_check import RUNNER, build_check
@@ -32,6 +33,7 @@ from execution.languages.rust_package import (
 from execution.languages.rust_toolchain import choose_toolchain, find_toolchain, runtime_env
 from execution.languages.rust_toolchain import runtime_mounts as toolchain_mounts
 from execution.observation import ReportReading
+from execution.package_plan import PackagePlan
 from execution.recipe import Environment, Recipe, Runtime
 from execution.reports import cargo
 from execution.sandbox import ENVIRONMENT_DIR, Mount, SandboxOutcome
@@ -140,6 +142,11 @@ def setup(recipe: Recipe, environment: Environment) -> tuple[str, ...]:
 def failed_set_up(step: str, outcome: SandboxOutcome) -> str:
     """Return why a recorded command of a set-up failed. Raises ``InfrastructureError`` for the network's faults."""
     return failure(step, outcome).detail
+
+
+def packages(setup: tuple[str, ...], base: str) -> PackagePlan:
+    """Return how the packages of a recorded set-up are fetched and offered; see ``rust_offline``."""
+    return rust_offline.package_plan(setup, base)
 
 
 def mounts(environment: Environment) -> tuple[Mount, ...]:
