@@ -25,6 +25,7 @@ from execution.languages import (
 from execution.languages.base import Builder, Check, PlanRequest, Refusal, TreeReader
 from execution.languages.python_hints import dispensable, hint_sources, minors_of_ci
 from execution.languages.python_interpreters import Wishes
+from execution.languages.python_members import graded_projects
 from execution.languages.python_poetry import specifier
 from execution.languages.python_project import Project, read_project, read_pytest_configuration, read_text, texts
 from execution.languages.python_reasons import (
@@ -44,7 +45,7 @@ from execution.languages.python_runner import (
     is_test_name,
 )
 from execution.languages.python_scripts import read_setup_script
-from execution.languages.python_sources import Source, sources
+from execution.languages.python_sources import Source, sources, sources_beside
 from execution.languages.python_version import version_variables
 from execution.observation import ReportReading
 from execution.package_plan import PackagePlan
@@ -79,7 +80,8 @@ def plan(request: PlanRequest) -> Recipe | Refusal:
     if isinstance(chosen_runtime, Refusal):
         return chosen_runtime
     runtime, runtime_why = chosen_runtime
-    found = sources(tree, project)
+    others = graded_projects(tree, request.graded)
+    found = (*sources(tree, project), *(source for other in others for source in sources_beside(tree, other)))
     places, places_why = choose_sources(found)
     if not serves(places):
         hints = hint_sources(tree, project)
@@ -94,7 +96,7 @@ def plan(request: PlanRequest) -> Recipe | Refusal:
     if runner == PYTEST:
         added = (*(() if PYTEST in wanted else (PYTEST,)), *demanded_plugins(configuration))
         options, notes = check_options(configuration, wanted | distribution_names(added))
-    needs = collect_needs(tree, project, places, added)
+    needs = collect_needs(tree, project, places, added, others)
     variables = version_variables(project, distribution_names(needs.build), request.version) if needs.install else {}
     reasons = (
         interpreter_reason(python_interpreters.installed(), wishes, request.date, runtime, runtime_why),

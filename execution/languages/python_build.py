@@ -52,11 +52,11 @@ def build(recipe: Recipe, builder: Builder) -> Environment | Refusal:
         work.run("make the working folder", f"mkdir -p {WORK}")
         locked = resolve(work)
         isolated = _install(work, locked)
-        asked = _asked_by_backend(work, locked)
+        asked = _asked_by_backends(work, locked)
         if asked:
             locked = resolve(work, asked)
             isolated = _install(work, locked)
-        _install_project(work)
+        _install_projects(work)
         runner = _check_runner(work)
     except StepRefusedError as refused:
         return refused.refusal
@@ -99,37 +99,37 @@ def _install(work: Work, locked: tuple[Locked, ...]) -> bool:
     return True
 
 
-def _install_project(work: Work) -> None:
-    if not work.needs.install:
-        return
-    work.run("install the project", f"{PYTHON} -m pip install -q {_in_place(work.recipe)}")
+def _install_projects(work: Work) -> None:
+    for one in work.needs.installed:
+        about = "" if one.directory == work.recipe.directory else f" in {one.directory}"
+        work.run(f"install the project{about}", f"{PYTHON} -m pip install -q {_in_place(one.directory)}")
 
 
-def _asked_by_backend(work: Work, locked: tuple[Locked, ...]) -> tuple[str, ...]:
-    """Return what the build back-end asks for besides the list; it is asked because nothing else writes it down."""
-    needs = work.needs
-    if not needs.backend:
-        return ()
+def _asked_by_backends(work: Work, locked: tuple[Locked, ...]) -> tuple[str, ...]:
+    """Return what the build back-ends ask for besides the list; they are asked because nothing else writes it down."""
     script = work.give("asked.py", (_ASK_BACKEND,))
-    folder = shlex.quote(str(Path(TREE_DIR) / work.recipe.directory))
-    words = [PYTHON, script, shlex.quote(needs.backend), *(shlex.quote(path) for path in needs.backend_path)]
-    outcome = work.attempt(f"cd {folder} && {' '.join(words)}", network=False)
-    found = re.search(rf"^{ASKED_MARK}(.+)$", outcome.output.decode("utf-8", "replace"), re.MULTILINE)
-    if outcome.exit_code != 0 or not found:
-        # The installation that follows fails for the same reason and says it better.
-        return ()
+    lines: list[str] = []
+    for one in work.needs.installed:
+        if not one.backend:
+            continue
+        folder = shlex.quote(str(Path(TREE_DIR) / one.directory))
+        words = [PYTHON, script, shlex.quote(one.backend), *(shlex.quote(path) for path in one.backend_path)]
+        outcome = work.attempt(f"cd {folder} && {' '.join(words)}", network=False)
+        found = re.search(rf"^{ASKED_MARK}(.+)$", outcome.output.decode("utf-8", "replace"), re.MULTILINE)
+        # Where it can't answer, the installation that follows fails for the same reason and says it better.
+        if outcome.exit_code == 0 and found:
+            lines += [str(line) for line in json.loads(found.group(1))]
     here = {one.name for one in locked}
-    lines = tuple(str(line) for line in json.loads(found.group(1)))
-    return lines if distribution_names(lines) - here else ()
+    return tuple(dict.fromkeys(lines)) if distribution_names(lines) - here else ()
 
 
-def _in_place(recipe: Recipe) -> str:
-    """Return the arguments by which pip installs the project in place, from nothing but what is there.
+def _in_place(directory: str) -> str:
+    """Return the arguments by which pip installs a project in place, from nothing but what is there.
 
     pip would install a project without a pyproject.toml in its old way, which leaves the metadata in the tree, and each
     run has a tree of its own.
     """
-    folder = "." if recipe.directory == "." else shlex.quote(f"./{recipe.directory}")
+    folder = "." if directory == "." else shlex.quote(f"./{directory}")
     return f"--no-index --no-deps --no-build-isolation --use-pep517 -e {folder}"
 
 
@@ -162,7 +162,6 @@ def setup_commands(
         commands.append(f"cat > ../{name} <<'EOF'\n{text}EOF")
         isolation = "" if built or isolated else "--no-build-isolation "
         commands.append(f"../env/bin/python -m pip install --require-hashes --no-deps {isolation}-r ../{name}")
-    if needs.install:
-        stated = "".join(f"{name}={shlex.quote(value)} " for name, value in sorted(variables.items()))
-        commands.append(f"{stated}../env/bin/python -m pip install {_in_place(recipe)}")
+    stated = "".join(f"{name}={shlex.quote(value)} " for name, value in sorted(variables.items()))
+    commands += [f"{stated}../env/bin/python -m pip install {_in_place(one.directory)}" for one in needs.installed]
     return tuple(commands)

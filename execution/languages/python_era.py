@@ -12,9 +12,8 @@ from typing import Any
 
 from execution.languages.base import TreeReader
 from execution.languages.python_lock import closure
-from execution.languages.python_project import Project, read_toml, table
+from execution.languages.python_project import Project, project_at, read_toml, table
 from execution.languages.python_requirements import Needs
-from execution.languages.python_sources import file_lines
 from execution.languages.python_version import version_inputs
 
 # The tables of pyproject.toml that a build back-end reads.
@@ -47,14 +46,23 @@ def inputs(
     found: dict[str, str] = {
         "needs": _digest({**json.loads(needs.text()), "why": None}),
         "version-variables": _digest(dict(variables)),
-        **dict(version_inputs(tree, project)),
     }
-    for path in needs.files:
-        found[f"file:{path}"] = _digest(list(file_lines(tree, path)))
+    beside = (one.directory for one in needs.installed if one.directory != project.directory)
+    for one in (project, *(project_at(tree, directory) for directory in beside)):
+        found |= _manifest_inputs(tree, one)
+    if needs.lock:
+        lock = closure(read_toml(tree, needs.lock), project.name, needs.groups, needs.extras)
+        found[needs.lock] = _digest(list(lock))
+    return tuple(sorted(found.items()))
+
+
+def _manifest_inputs(tree: TreeReader, project: Project) -> dict[str, str]:
+    """Return the digests of what a project's manifests, and the files that they read, say to its build back-end."""
+    found = dict(version_inputs(tree, project))
     if project.pyproject:
-        found["pyproject.toml"] = _digest(_packaging_part(project))
+        found[project.path("pyproject.toml")] = _digest(_packaging_part(project))
     if project.setup_py is not None:
-        found["setup.py"] = _digest(project.setup_py)
+        found[project.path("setup.py")] = _digest(project.setup_py)
     if project.setup_cfg:
         kept = {
             name: section
@@ -62,11 +70,8 @@ def inputs(
             if name in _SETUP_CFG_SECTIONS or name.startswith("options.")
         }
         if kept:
-            found["setup.cfg"] = _digest({name: dict(section) for name, section in kept.items()})
-    if needs.lock:
-        lock = closure(read_toml(tree, needs.lock), project.name, needs.groups, needs.extras)
-        found[needs.lock] = _digest(list(lock))
-    return tuple(sorted(found.items()))
+            found[project.path("setup.cfg")] = _digest({name: dict(section) for name, section in kept.items()})
+    return found
 
 
 def _packaging_part(project: Project) -> dict[str, Any]:

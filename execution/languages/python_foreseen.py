@@ -27,9 +27,9 @@ def foreseen(recipe: Recipe) -> tuple[str, ...]:
     if not needs.nothing:
         commands += _resolution(recipe, needs)
         commands.append(f"{_PYTHON} -m pip install --require-hashes --no-deps -r ../requirements.txt")
-    if needs.install:
-        stated = "".join(f"{name}={shlex.quote(value)} " for name, value in sorted(variables.items()))
-        folder = "." if recipe.directory == "." else shlex.quote(f"./{recipe.directory}")
+    stated = "".join(f"{name}={shlex.quote(value)} " for name, value in sorted(variables.items()))
+    for one in needs.installed:
+        folder = "." if one.directory == "." else shlex.quote(f"./{one.directory}")
         options = "--no-index --no-deps --no-build-isolation --use-pep517"
         commands.append(f"{stated}{_PYTHON} -m pip install {options} -e {folder}")
     return tuple(commands)
@@ -40,6 +40,7 @@ def _resolution(recipe: Recipe, needs: Needs) -> list[str]:
     compile_command = ["uv", "pip", "compile", "--no-config", "--no-sources", "--python", _PYTHON, "--generate-hashes"]
     if needs.lock:
         words = ["uv", "export", "--frozen", "--no-hashes", "--no-emit-local", "--no-default-groups"]
+        words += ["--all-packages"] if needs.everything else []
         words += [word for group in needs.groups for word in ("--group", group)]
         words += [word for extra in needs.extras for word in ("--extra", extra)]
         words += [] if recipe.directory == "." else ["--directory", recipe.directory]
@@ -51,9 +52,8 @@ def _resolution(recipe: Recipe, needs: Needs) -> list[str]:
     lines = (*needs.lines, *needs.build)
     if lines:
         commands.append(_written("needs.in", lines))
-    sources = [*(["../locked.txt"] if needs.lock else []), *(["../needs.in"] if lines else []), *needs.files]
-    if needs.manifest:
-        sources.append(needs.manifest)
+    sources = [*(["../locked.txt"] if needs.lock else []), *(["../needs.in"] if lines else []), *needs.manifests]
+    if needs.manifests:
         compile_command += [word for extra in needs.extras for word in ("--extra", extra)]
     compile_command += date_options(recipe)
     commands.append(f"{shlex.join((*compile_command, *sources))} -o ../requirements.txt")

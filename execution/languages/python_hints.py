@@ -17,8 +17,9 @@ from typing import Final
 from packaging.utils import canonicalize_name
 
 from execution.languages.base import TreeReader
+from execution.languages.python_arguments import parse_requirement
 from execution.languages.python_project import Project, read_text
-from execution.languages.python_sources import Source, extra_lines, parse_requirement, source_of_install
+from execution.languages.python_sources import Source, extra_lines, source_of_install
 
 _WORKFLOWS = (".github/workflows/*.yml", ".github/workflows/*.yaml")
 _OTHER_CI = (

@@ -9,13 +9,18 @@ import configparser
 import posixpath
 import shlex
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from execution.languages.base import TreeReader
 
 MANIFESTS = ("pyproject.toml", "setup.py", "setup.cfg")
+# Folders whose projects serve something else than themselves.
+_NOT_PROJECTS = frozenset(
+    """tests test testing testdata fixtures examples example samples docs doc benchmarks benchmark data templates
+    template vendor vendored third_party node_modules""".split()
+)
 Sections = Mapping[str, Mapping[str, str]]
 
 # Where pytest looks in each folder, in its order; the first file that has the section wins.
@@ -127,8 +132,12 @@ def read_sections(tree: TreeReader, path: str) -> Sections:
 
 
 def read_project(tree: TreeReader, graded: tuple[str, ...]) -> Project:
-    """Return the project that graded files belong to: the root's, else the nearest one that holds them all."""
-    directory = _directory(tree, graded)
+    """Return the project that graded files belong to: the nearest one that holds them all."""
+    return project_at(tree, _directory(tree, graded))
+
+
+def project_at(tree: TreeReader, directory: str) -> Project:
+    """Return the project of a folder (``.`` is the root), whatever manifests it has."""
     at = "" if directory == "." else f"{directory}/"
     return Project(
         directory=directory,
@@ -140,14 +149,40 @@ def read_project(tree: TreeReader, graded: tuple[str, ...]) -> Project:
 
 
 def _directory(tree: TreeReader, graded: tuple[str, ...]) -> str:
-    if not graded or _is_packaged(tree, ""):
+    if not graded:
         return "."
-    folder = common_folder(graded)
-    while folder:
-        if _is_packaged(tree, folder + "/"):
-            return folder
-        folder = posixpath.dirname(folder)
+    inside = common_folder(graded)
+    for folder in project_folders(tree, inside):
+        return folder
+    if _is_packaged(tree, ""):
+        return "."
+    while inside:
+        if _is_packaged(tree, inside + "/"):
+            return inside
+        inside = posixpath.dirname(inside)
     return "."
+
+
+def project_folders(tree: TreeReader, folder: str) -> Iterator[str]:
+    """Yield the folders below the root, from one upwards, that hold a project of their own.
+
+    It has a name and is neither a package of a larger project, which may have a ``setup.py`` as well (numpy's did), nor
+    something that tests, examples or documentation keep for themselves.
+    """
+    while folder:
+        if is_own_project(tree, folder):
+            yield folder
+        folder = posixpath.dirname(folder)
+
+
+def is_own_project(tree: TreeReader, folder: str) -> bool:
+    """Tell whether a folder below the root holds a project that could be installed and tested for itself."""
+    if _NOT_PROJECTS & {part.lower() for part in folder.split("/")}:
+        return False
+    if f"{folder}/__init__.py".encode("utf-8", "surrogateescape") in tree.paths or not _is_packaged(tree, folder + "/"):
+        return False
+    project = project_at(tree, folder)
+    return bool(project.name) or (project.setup_py is not None and "name" in project.setup_py)
 
 
 def _is_packaged(tree: TreeReader, at: str) -> bool:

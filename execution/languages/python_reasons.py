@@ -30,10 +30,10 @@ def dependency_reasons(
 ) -> tuple[Why, ...]:
     """Return why these dependencies in these versions."""
     reasons = [why_of("dependencies", sentence, _places_passed_over(found, chosen))]
-    if needs.manifest:
-        reasons.append(
-            why_of("dependencies", f"the project's own as {needs.manifest} gives them, asked of its build back-end")
-        )
+    reasons += [
+        why_of("dependencies", f"the project's own as {manifest} gives them, asked of its build back-end")
+        for manifest in needs.manifests
+    ]
     day = datetime.fromtimestamp(date, tz=UTC).strftime("%Y-%m-%d %H:%M")
     if needs.lock:
         reasons.append(why_of("versions", f"those of {needs.lock}, which goes before any date"))
@@ -80,8 +80,13 @@ def project_reason(project: Project, needs: Needs, variables: Mapping[str, str],
     at = "" if project.directory == "." else f" ({project.directory})"
     if not needs.install:
         return (why_of("project", f"not installed{at}, since no manifest says how"),)
-    backend = needs.backend or str(project.table("build-system").get("build-backend") or "setuptools")
-    reasons = [why_of("project", f"installed in place{at}, built by {backend.partition(':')[0]}")]
+    reasons = []
+    beside = [one.directory for one in needs.installed if one.directory != project.directory]
+    if beside:
+        reasons.append(why_of("project", f"{', '.join(beside)} installed in place as well, since the tree holds it"))
+    if len(beside) < len(needs.installed):
+        backend = str(project.table("build-system").get("build-backend") or "setuptools")
+        reasons.append(why_of("project", f"installed in place{at}, built by {backend.partition(':')[0]}"))
     if variables:
         tag = described or "nothing, so a version is made up"
         stated = ", ".join(f"{name}={value}" for name, value in sorted(variables.items()))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import posixpath
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
@@ -11,16 +12,12 @@ from typing import Any
 from packaging.utils import canonicalize_name
 
 from execution.languages.base import TreeReader
+from execution.languages.python_arguments import parse_requirement, read_requirements
+from execution.languages.python_members import members, workspace_of
 from execution.languages.python_poetry import requirements as poetry_requirements
 from execution.languages.python_project import Project, read_text, read_toml, table, texts
 from execution.languages.python_scripts import read_setup_script
-from execution.languages.python_sources import (
-    Source,
-    extra_lines,
-    file_lines,
-    group_lines,
-    parse_requirement,
-)
+from execution.languages.python_sources import Source, extra_lines, group_lines
 
 TEST_NAMES = frozenset(
     {"test", "tests", "testing", "pytest", "unittest", "unittests", "unit", "unit-test", "unit-tests", "testsuite"}
@@ -43,36 +40,49 @@ _BACKEND_NEEDS: Mapping[str, tuple[str, ...]] = {
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Installed:
+    """A project of the tree that is installed in place, by its folder.
+
+    ``backend`` (with ``backend_path``) is the back-end to ask for more build requirements, empty when it has no more.
+    """
+
+    directory: str
+    backend: str = ""
+    backend_path: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Needs:
     """The chosen requirements.
 
-    ``lines`` are PEP 508 requirements of tests and project; ``files`` are requirements files of the tree (paths from
-    its root);
-    ``manifest`` is the file that the resolver must build metadata from, empty when all is written down, with
-    ``extras`` of it.
-    ``lock`` is a ``uv.lock`` that is exported with ``groups`` and ``extras``; ``constraints`` are exact versions from
-    another tool's lock file. ``build`` are the build requirements, ``backend`` (with ``backend_path``) is
-    the back-end to ask for more of them, empty when it has no more; ``install`` tells whether the project itself is
-    installed.
+    ``lines`` are PEP 508 requirements of tests and projects; ``manifests`` are the files that the resolver must build
+    metadata from, empty when all is written down, with ``extras`` of them.
+    ``lock`` is a ``uv.lock`` that is exported with ``groups`` and ``extras``, of ``everything`` in a workspace where no
+    single project is meant; ``constraints`` bound versions: those of another tool's lock file, or of a file that a
+    requirements file names. ``build`` are the build requirements; ``installed`` are the projects of the tree that are
+    installed, in this order.
     """
 
     lines: tuple[str, ...] = ()
-    files: tuple[str, ...] = ()
-    manifest: str = ""
+    manifests: tuple[str, ...] = ()
     extras: tuple[str, ...] = ()
     groups: tuple[str, ...] = ()
     lock: str = ""
+    everything: bool = False
     constraints: tuple[str, ...] = ()
     build: tuple[str, ...] = ()
-    backend: str = ""
-    backend_path: tuple[str, ...] = ()
-    install: bool = False
+    installed: tuple[Installed, ...] = ()
     why: tuple[str, ...] = ()
+
+    @property
+    def install(self) -> bool:
+        """Whether a project of the tree is installed."""
+        return bool(self.installed)
 
     @property
     def nothing(self) -> bool:
         """Whether nothing at all is installed: a plain folder whose tests need the standard library alone."""
-        asked = (self.lines, self.files, self.manifest, self.extras, self.groups, self.lock, self.build, self.backend)
+        asked = (self.lines, self.manifests, self.extras, self.groups, self.lock, self.build)
         return not self.install and not any(asked)
 
     def text(self) -> str:
@@ -86,6 +96,9 @@ class Needs:
         values: dict[str, Any] = {
             name: tuple(value) if isinstance(value, list) else value for name, value in plain.items()
         }
+        values["installed"] = tuple(
+            Installed(**{**one, "backend_path": tuple(one["backend_path"])}) for one in plain["installed"]
+        )
         return cls(**values)
 
 
@@ -143,78 +156,103 @@ def _is_for_tests(source: Source) -> bool:
     return source.kind.startswith("tox") or bool(re.match(r"^(unit_?)?tests?|pytest", source.kind.split(" ")[2]))
 
 
-def collect_needs(tree: TreeReader, project: Project, chosen: tuple[Source, ...], added: tuple[str, ...]) -> Needs:
-    """Return what must be installed for the chosen places and the ``added`` requirements (a runner, its plugins)."""
+def collect_needs(
+    tree: TreeReader,
+    project: Project,
+    chosen: tuple[Source, ...],
+    added: tuple[str, ...],
+    others: tuple[Project, ...] = (),
+) -> Needs:
+    """Return what must be installed for the chosen places and the ``added`` requirements (a runner, its plugins).
+
+    ``others`` are further projects whose tests are graded; what they all need of the tree comes along.
+    """
     extras = tuple(dict.fromkeys(canonicalize_name(extra) for source in chosen for extra in source.extras))
     groups = tuple(dict.fromkeys(group for source in chosen for group in source.groups))
-    files = tuple(dict.fromkeys(path for source in chosen for path in source.files))
-    inline = [line for source in chosen if not source.files for line in source.lines]
-    # A source with files may have lines of its own as well (tox does): what stands in no file is kept.
-    in_files = {line for path in files for line in file_lines(tree, path)}
-    inline += [line for source in chosen if source.files for line in source.lines if line not in in_files]
+    inline = [line for source in chosen for line in source.lines]
     inline += [line for group in groups for line in group_lines(project.table("dependency-groups"), group)]
-    backend, backend_path = _asked_backend(project)
+    own, manifests = _own_dependencies(tree, project)
+    own = (*own, *(line for extra in extras for line in extra_lines(project, extra)))
+    paths = [path for source in chosen for path in source.paths]
+    beside = {member.directory: (member, asked) for member, asked in members(tree, project, (*own, *inline), paths)}
+    for other in others:
+        inner = members(tree, other, _own_dependencies(tree, other)[0], ())
+        beside.update({member.directory: (member, asked) for member, asked in inner if member.directory not in beside})
+        beside.setdefault(other.directory, (other, ()))
+    projects = [*(member for member, _ in beside.values()), *([project] if project.is_package else [])]
+    names = frozenset(canonicalize_name(one.name or "-") for one in (project, *projects))
     needs = Needs(
-        files=files,
-        install=project.is_package,
-        build=build_requirements(project),
-        backend=backend,
-        backend_path=backend_path,
+        build=tuple(dict.fromkeys(line for one in projects for line in build_requirements(one))),
+        installed=tuple(_installed(one) for one in projects),
     )
-    lock = project.path("uv.lock")
-    if lock.encode("utf-8", "surrogateescape") in tree.paths and project.pyproject.get("project"):
+    lock = _lock_of(tree, project)
+    if lock:
+        kinds = {"dependency group", "uv group"}
+        named = [source.name for source in chosen if source.kind in kinds]
         return replace(
             needs,
             lock=lock,
+            everything=bool(others) or not _is_stated(project),
             extras=extras,
-            groups=tuple(
-                dict.fromkeys(
-                    (*(source.name for source in chosen if source.kind in {"dependency group", "uv group"}), *groups)
-                )
-            ),
-            lines=_unlocked(chosen, added),
+            groups=tuple(dict.fromkeys((*named, *groups))),
+            lines=tuple(line for line in _unlocked(chosen, added) if _is_foreign(line, names)),
         )
-    own, manifest = _own_dependencies(tree, project)
-    lines = [*own, *inline, *(line for extra in extras for line in extra_lines(project, extra)), *added]
-    kept = tuple(dict.fromkeys(line for line in lines if _is_foreign(line, project)))
+    for member, asked in beside.values():
+        more, member_manifests = _own_dependencies(tree, member)
+        manifests = (*manifests, *member_manifests)
+        own = (*own, *more, *(line for extra in asked for line in extra_lines(member, extra)))
+    lines = (*own, *inline, *added)
+    bounds = (line for source in chosen for line in source.constraints)
     return replace(
         needs,
-        lines=kept,
-        manifest=manifest,
-        extras=extras if manifest else (),
-        constraints=locked_versions(tree, project),
+        lines=tuple(dict.fromkeys(line for line in lines if _is_foreign(line, names))),
+        manifests=tuple(dict.fromkeys(manifests)),
+        extras=extras if manifests else (),
+        constraints=locked_versions(tree, project) or tuple(dict.fromkeys(bounds)),
     )
+
+
+def _is_stated(project: Project) -> bool:
+    return bool(project.pyproject.get("project"))
+
+
+def _lock_of(tree: TreeReader, project: Project) -> str:
+    """Return the ``uv.lock`` of a project or of the workspace that it belongs to, empty where there is none."""
+    places = [project.directory] if _is_stated(project) else []
+    if workspace := workspace_of(tree, project.directory):
+        places.append(workspace)
+    locks = (posixpath.normpath(posixpath.join(place, "uv.lock")) for place in places)
+    return next((lock for lock in locks if lock.encode("utf-8", "surrogateescape") in tree.paths), "")
 
 
 def _unlocked(chosen: tuple[Source, ...], added: tuple[str, ...]) -> tuple[str, ...]:
     """Return the requirements that a uv.lock does not hold: those of other tools, and those that we add."""
     kinds = {"dependency group", "uv group", "extra"}
-    loose = [line for source in chosen if source.kind not in kinds and not source.files for line in source.lines]
+    loose = [line for source in chosen if source.kind not in kinds for line in source.lines]
     return tuple(dict.fromkeys([*loose, *added]))
 
 
-def _is_foreign(line: str, project: Project) -> bool:
-    """Leave out the project itself, and what is no requirement (an option, a path)."""
+def _is_foreign(line: str, ours: frozenset[str]) -> bool:
+    """Leave out the tree's own projects, and what is no requirement (an option, a path)."""
     requirement = parse_requirement(line)
-    return requirement is not None and canonicalize_name(requirement.name) != canonicalize_name(project.name or "-")
+    return requirement is not None and canonicalize_name(requirement.name) not in ours
 
 
-def _own_dependencies(tree: TreeReader, project: Project) -> tuple[tuple[str, ...], str]:
+def _own_dependencies(tree: TreeReader, project: Project) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return what the project itself needs at run time, or the manifest that a build back-end must be asked about."""
     stated = project.table("project")
     if stated and "dependencies" not in texts(stated.get("dynamic")):
-        return texts(stated.get("dependencies")), ""
+        return texts(stated.get("dependencies")), ()
     poetry = project.table("tool", "poetry")
     if poetry and not stated:
-        return poetry_requirements(table(poetry, "dependencies")), ""
+        return poetry_requirements(table(poetry, "dependencies")), ()
     if stated:
-        return (), project.path("pyproject.toml")
+        return (), (project.path("pyproject.toml"),)
     if project.setup_py is not None:
-        return (), project.path("setup.py")
+        return (), (project.path("setup.py"),)
     if project.is_package:
-        return (), project.path("setup.cfg" if "metadata" in project.setup_cfg else "pyproject.toml")
-    plain = project.path("requirements.txt")
-    return file_lines(tree, plain), ""
+        return (), (project.path("setup.cfg" if "metadata" in project.setup_cfg else "pyproject.toml"),)
+    return tuple(read_requirements(tree, project.path("requirements.txt")).lines), ()
 
 
 def build_requirements(project: Project) -> tuple[str, ...]:
@@ -230,15 +268,15 @@ def build_requirements(project: Project) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*declared, *(line for line in old if parse_requirement(line)), *needs)))
 
 
-def _asked_backend(project: Project) -> tuple[str, tuple[str, ...]]:
-    """Return the back-end that may ask for more when it sees the project, and its folders if it is the project's."""
+def _installed(project: Project) -> Installed:
+    """Return how a project is installed, with the back-end that may ask for more when it sees the project."""
     system = project.table("build-system")
     backend = str(system.get("build-backend") or DEFAULT_BACKEND)
     root = re.split(r"[.:]", backend)[0]
     plain = root in _PLAIN_BACKENDS or (root == "setuptools" and project.setup_py is None)
-    if not project.is_package or (plain and not system.get("backend-path")):
-        return "", ()
-    return backend, texts(system.get("backend-path"))
+    if plain and not system.get("backend-path"):
+        return Installed(directory=project.directory)
+    return Installed(directory=project.directory, backend=backend, backend_path=texts(system.get("backend-path")))
 
 
 def _cfg_lines(project: Project, name: str) -> tuple[str, ...]:

@@ -17,7 +17,6 @@ from packaging.version import Version
 from casewright.errors import InvalidInputError
 from execution.languages.python_interpreters import FIRST_RELEASES
 from execution.languages.python_lock import Locked, merge, read_pylock
-from execution.languages.python_requirements import Needs
 from execution.languages.python_steps import PYTHON, UV, WORK, StepRefusedError, Work, minor_of, read_written, refused
 from execution.recipe import Recipe
 from execution.sandbox import TREE_DIR
@@ -77,16 +76,17 @@ def _newer_pip(work: Work) -> tuple[str, ...]:
 def _resolve_once(work: Work, build_lines: tuple[str, ...]) -> tuple[Locked, ...]:
     needs = work.needs
     if needs.lock:
-        exported = _export(work)
-        pinned = _compile(work, "locked", [work.give("locked.in", exported)], dated=False, options=("--no-deps",))
-        loose = work.give("loose.in", (*needs.lines, *build_lines))
+        pins, elsewhere = _export(work)
+        locked = work.give("locked.in", pins)
+        pinned = _compile_locked(work, locked)
+        if elsewhere:
+            work.notes.append(f"of {', '.join(elsewhere)} the index's release is taken, not the source that is locked")
+        loose = work.give("loose.in", (*needs.lines, *elsewhere, *build_lines))
         constraint = work.give("constraints.in", tuple(one.pin for one in pinned))
-        rest = _compile(work, "loose", [loose, *_tree_files(needs)], dated=True, options=("-c", constraint))
+        rest = _compile(work, "loose", [loose], dated=True, options=("-c", constraint))
         return merge(pinned, rest)
-    loose = work.give("loose.in", (*needs.lines, *build_lines))
-    sources = [loose, *_tree_files(needs)]
-    if needs.manifest:
-        sources.append(f"{TREE_DIR}/{needs.manifest}")
+    sources = [work.give("loose.in", (*needs.lines, *build_lines))]
+    sources += [f"{TREE_DIR}/{manifest}" for manifest in needs.manifests]
     options = tuple(word for extra in needs.extras for word in ("--extra", extra))
     if not needs.constraints:
         return _compile(work, "loose", sources, dated=True, options=options)
@@ -98,29 +98,31 @@ def _resolve_once(work: Work, build_lines: tuple[str, ...]) -> tuple[Locked, ...
         return _compile(work, "loose", sources, dated=True, options=options)
 
 
-def _tree_files(needs: Needs) -> list[str]:
-    return [f"{TREE_DIR}/{path}" for path in needs.files]
+def _compile_locked(work: Work, source: str) -> tuple[Locked, ...]:
+    """Return the distributions of a lock with their hashes, as the index had their files on the date.
+
+    A release may get further wheels later. A lock that is younger than its commit says is taken from the index of
+    today.
+    """
+    try:
+        return _compile(work, "locked", [source], dated=True, options=("--no-deps",))
+    except StepRefusedError:
+        return _compile(work, "locked", [source], dated=False, options=("--no-deps",))
 
 
-def _export(work: Work) -> tuple[str, ...]:
-    """Return what uv.lock holds for the chosen groups as plain pins with markers."""
+def _export(work: Work) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return what uv.lock holds for the chosen groups: pins with markers, and names that come from no index."""
     folder = shlex.quote(str(Path(TREE_DIR) / work.recipe.directory))
-    words = [
-        UV,
-        "export",
-        "--frozen",
-        "--no-header",
-        "--no-annotate",
-        "--no-hashes",
-        "--no-emit-local",
-        "--no-default-groups",
-    ]
+    words = [UV, "export", "--frozen", "--no-header", "--no-annotate", "--no-hashes", "--no-emit-local"]
+    words += ["--no-default-groups", *(["--all-packages"] if work.needs.everything else [])]
     words += [word for group in work.needs.groups for word in ("--group", shlex.quote(group))]
     words += [word for extra in work.needs.extras for word in ("--extra", shlex.quote(extra))]
     words += ["--python", PYTHON, "--directory", folder, "-q", "-o", f"{WORK}/exported.txt"]
     work.run("export uv.lock", " ".join(words))
     text = read_written(work, "exported.txt")
-    return tuple(line for line in text.splitlines() if line.strip() and not line.startswith(("#", "-e", ".", "/")))
+    lines = [line for line in text.splitlines() if line.strip() and not line.startswith(("#", "-e", ".", "/"))]
+    pins = tuple(line for line in lines if " @ " not in line)
+    return pins, tuple(re.sub(r" @ [^\s;]+", "", line) for line in lines if " @ " in line)
 
 
 def _compile(

@@ -5,15 +5,20 @@ Each place is a ``Source`` with the name that its author gave it (``tests``, ``d
 
 from __future__ import annotations
 
-import posixpath
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
 from execution.languages.base import TreeReader
+from execution.languages.python_arguments import (
+    Arguments,
+    LocalPath,
+    parse_requirement,
+    read_arguments,
+    read_requirements,
+)
 from execution.languages.python_poetry import requirements as poetry_requirements
 from execution.languages.python_project import Project, read_sections, read_text, read_toml, table, texts
 from execution.languages.python_scripts import installs_of_sessions, read_setup_script
@@ -30,7 +35,11 @@ _FOLDER_FILES = ("tests/requirements.txt", "test/requirements.txt")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Source:
-    """One place: its kind and name, the requirements in it, and the extras, groups and files that it points to."""
+    """One place: its kind and name, and the requirements in it, those of the files that it names included.
+
+    ``constraints`` bound versions without asking for anything, ``paths`` are folders of the tree that it installs;
+    ``extras`` and ``groups`` are the project's own that it asks for, ``files`` the requirements files that were read.
+    """
 
     kind: str
     name: str
@@ -38,6 +47,8 @@ class Source:
     extras: tuple[str, ...] = ()
     groups: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
+    constraints: tuple[str, ...] = ()
+    paths: tuple[LocalPath, ...] = ()
 
     @property
     def label(self) -> str:
@@ -54,6 +65,21 @@ def sources(tree: TreeReader, project: Project) -> tuple[Source, ...]:
         *_requirement_files(tree, project),
         *_tox(tree, project),
         *_nox(tree, project),
+    )
+
+
+def sources_beside(tree: TreeReader, project: Project) -> tuple[Source, ...]:
+    """Return every place of a project that is not the main one, with what it asks of its own extras written out."""
+    return tuple(
+        replace(
+            source,
+            lines=(
+                *source.lines,
+                *(line for extra in source.extras for line in extra_lines(project, extra)),
+                *(line for group in source.groups for line in group_lines(project.table("dependency-groups"), group)),
+            ),
+        )
+        for source in sources(tree, project)
     )
 
 
@@ -85,32 +111,6 @@ def extra_lines(project: Project, extra: str, seen: frozenset[str] = frozenset()
                 lines += extra_lines(project, inner, seen | {wanted})
         else:
             lines.append(line)
-    return tuple(lines)
-
-
-def parse_requirement(line: str) -> Requirement | None:
-    """Parse a requirement, or give None for what is none (an option, a path, a broken line)."""
-    try:
-        return Requirement(line)
-    except InvalidRequirement:
-        return None
-
-
-def file_lines(tree: TreeReader, path: str, seen: frozenset[str] = frozenset()) -> tuple[str, ...]:
-    """Return the requirement lines of a file and of the files that it takes in with ``-r``."""
-    text = read_text(tree, path)
-    if text is None or path in seen:
-        return ()
-    lines: list[str] = []
-    for raw in text.replace("\\\n", " ").splitlines():
-        line = re.sub(r"(^|\s)#.*$", "", raw).strip()
-        nested = re.match(r"^(?:-r|--requirement)[ =]?\s*(\S+)$", line)
-        if nested:
-            lines += file_lines(
-                tree, posixpath.normpath(posixpath.join(posixpath.dirname(path), nested[1])), seen | {path}
-            )
-        elif line:
-            lines.append(re.sub(r"\s+--hash=\S+", "", line))
     return tuple(lines)
 
 
@@ -180,12 +180,13 @@ def _requirement_files(tree: TreeReader, project: Project) -> Iterator[Source]:
             compiled = path.removesuffix(".in") + ".txt"
             if path.endswith(".in") and compiled.encode("utf-8", "surrogateescape") in tree.paths:
                 continue
-            if lines := file_lines(tree, path):
-                yield Source(kind=f"file {path} for", name=word, lines=lines, files=(path,))
+            found = read_requirements(tree, path)
+            if found.lines or found.paths:
+                yield _source(found, project, f"file {path} for", word)
     for name in _FOLDER_FILES:
-        path = project.path(name)
-        if lines := file_lines(tree, path):
-            yield Source(kind=f"file {path} for", name="tests", lines=lines, files=(path,))
+        found = read_requirements(tree, project.path(name))
+        if found.lines or found.paths:
+            yield _source(found, project, f"file {project.path(name)} for", "tests")
 
 
 def _tox(tree: TreeReader, project: Project) -> Iterator[Source]:
@@ -198,8 +199,21 @@ def _tox(tree: TreeReader, project: Project) -> Iterator[Source]:
     for name in ("testenv", "testenv:test", "testenv:tests", "testenv:py"):
         section = sections.get(name, sections.get("tox:" + name, {}))
         if section:
-            options = {key: _words(section.get(key, "")) for key in ("extras", "dependency_groups")}
-            yield source_of_install(tree, project, "tox environment", _tox_lines(section.get("deps", "")), options)
+            options = {
+                key: _words(_referred(sections, section.get(key, ""))) for key in ("extras", "dependency_groups")
+            }
+            deps = _tox_lines(_referred(sections, section.get("deps", "")))
+            yield source_of_install(tree, project, "tox environment", deps, options)
+
+
+def _referred(sections: Mapping[str, Mapping[str, str]], text: str, depth: int = 4) -> str:
+    """Return a value of tox with what other sections hold (``{[base]deps}``) in its place."""
+
+    def value(match: re.Match[str]) -> str:
+        return sections.get(match[1], {}).get(match[2], "")
+
+    replaced = re.sub(r"\{\[([^\]]+)\]([\w-]+)\}", value, text)
+    return replaced if replaced == text or not depth else _referred(sections, replaced, depth - 1)
 
 
 def _sections_of(text: object) -> Mapping[str, Mapping[str, str]]:
@@ -246,32 +260,30 @@ def source_of_install(
     name: str = "tests",
 ) -> Source:
     """Return the source that an installer's arguments are: requirements, files after ``-r``, extras of ``.[extra]``."""
-    lines: list[str] = []
-    files: list[str] = []
-    extras = list(texts(options.get("extras")))
-    groups = list(texts(options.get("dependency_groups")))
-    waiting = ""
-    for word in words:
-        option = re.match(r"^(-r|--requirement|-c|--constraint|--group)(?:[ =]\s*|(?=[^\s-]))?(.*)$", word)
-        local = re.match(r"^(?:-e\s*)?\.(?:\[([\w,\s.-]+)\])?$", word)
-        if waiting:
-            option, waiting, rest = None, "", (waiting, word)
-        elif option and not option[2]:
-            waiting = option[1]
-            continue
-        else:
-            rest = (option[1], option[2]) if option else ("", word)
-        if rest[0] in {"-r", "--requirement"}:
-            files.append(project.path(rest[1]))
-        elif rest[0] == "--group":
-            groups.append(rest[1])
-        elif local:
-            extras += [part.strip() for part in (local[1] or "").split(",") if part.strip()]
-        elif not rest[0] and parse_requirement(word) is not None:
-            lines.append(word)
-    lines += [line for path in files for line in file_lines(tree, path)]
+    found = read_arguments(tree, project.directory, words)
+    asked = tuple(texts(options.get("extras")))
+    groups = (*texts(options.get("dependency_groups")), *found.groups)
+    return _source(found, project, kind, name, asked, groups)
+
+
+def _source(
+    found: Arguments,
+    project: Project,
+    kind: str,
+    name: str,
+    extras: tuple[str, ...] = (),
+    groups: tuple[str, ...] = (),
+) -> Source:
+    own = [path for path in found.paths if project.path(path.path) == project.directory]
     return Source(
-        kind=kind, name=name, lines=tuple(lines), extras=tuple(extras), groups=tuple(groups), files=tuple(files)
+        kind=kind,
+        name=name,
+        lines=tuple(found.lines),
+        extras=tuple(dict.fromkeys((*extras, *(extra for path in own for extra in path.extras)))),
+        groups=groups,
+        files=tuple(found.files),
+        constraints=tuple(found.constraints),
+        paths=tuple(path for path in found.paths if path not in own),
     )
 
 
