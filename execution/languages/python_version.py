@@ -23,6 +23,10 @@ _VERSION = re.compile(r"\d+(?:\.\d+)*(?:[-_.]?(?:a|b|c|rc|alpha|beta|pre|post|de
 _ASSIGNED = re.compile(
     r"""^\s*_*version_*\s*(?::[^=]+)?=\s*["'](?P<version>[^"']+)["']""", re.MULTILINE | re.IGNORECASE
 )
+# A changelog names the newest version in its first heading that names one.
+_HEADED = re.compile(r"(?<![\w.])v?\d+\.\d+(?:\.\d+)*(?:[-_.]?(?:a|b|rc|dev|post)\d*)*(?![\w.]*\w)")
+_STATED = re.compile(r'"version"\s*:\s*"(?P<version>[^"]+)"')
+_DOCUMENTS = (".md", ".rst", ".markdown")
 _VERSION_MODULES = (
     "__init__.py",
     "__version__.py",
@@ -97,6 +101,13 @@ def version_inputs(tree: TreeReader, project: Project) -> tuple[tuple[str, str],
 
 
 def _version_of(path: str, text: str) -> str:
+    """Return what of a file can be the version: of a long description and of data no more than that is installed."""
+    if path.endswith(_DOCUMENTS):
+        first = _HEADED.search(text)
+        return first.group(0) if first else ""
+    if path.endswith(".json"):
+        stated = _STATED.search(text)
+        return stated["version"] if stated else ""
     if not path.endswith(".py"):
         return text
     for name in ("__version__", "version", "VERSION", "__VERSION__", "version_info", "__version_info__"):

@@ -79,3 +79,24 @@ def test_the_file_that_holds_the_version_is_an_input_and_its_code_is_not(files: 
     assert inputs('"""Box."""\n__version__ = "1.1"\n') != one
     if name.endswith(".py"):
         assert inputs('"""Box."""\n__version__ = "1.0"\ndef more(): pass\n') == one
+
+
+@pytest.mark.parametrize(
+    ("name", "before", "same", "other"),
+    [
+        ("CHANGES.md", "## Unreleased\n\n- a\n\n## 22.1.0\n", "## Unreleased\n\n- b\n\n## 22.1.0\n", "## 22.2.0\n"),
+        ("README.rst", "A box.\n", "A better box.\n", "Box 2.0\n"),
+        ("package.json", '{"version": "1.0", "a": 1}', '{"version": "1.0", "a": 2}', '{"version": "1.1"}'),
+        ("VERSION", "1.0\n", "1.0\n", "1.1\n"),
+    ],
+)
+def test_of_a_text_that_a_setup_script_reads_only_its_version_is_an_input(
+    name: str, before: str, same: str, other: str
+) -> None:
+    def inputs_of(text: str) -> tuple[tuple[str, str], ...]:
+        tree = MemoryTree({"setup.py": f"setup(long_description=open('{name}').read())", name: text})
+        return version_inputs(tree, read_project(tree, ()))
+
+    assert [path for path, _ in inputs_of(before)] == [f"version:{name}"]
+    assert inputs_of(before) == inputs_of(same)
+    assert inputs_of(before) != inputs_of(other)
