@@ -15,7 +15,7 @@ from execution.languages.base import Builder, Check, PlanRequest, Refusal, TreeR
 from execution.languages.javascript_build import build_environment
 from execution.languages.javascript_check import build_check, recorded_check
 from execution.languages.javascript_failure import Failure, read_failure, telling_lines
-from execution.languages.javascript_installer import Installer, choose_installer, node_refusal
+from execution.languages.javascript_installer import Installer, choose_installer, manager_refusal, node_refusal
 from execution.languages.javascript_manifest import (
     Lock,
     Manifest,
@@ -43,6 +43,9 @@ from execution.sandbox import TREE_DIR, Ended, Mount, SandboxOutcome
 
 name: Final = "javascript"
 _OTHER_NODE: Final = "install a node that it takes, or name the executable of one as node"
+_PNPM_SETTINGS: Final = re.compile(
+    r"^(?:overrides|patchedDependencies|packageExtensions|onlyBuiltDependencies):", re.MULTILINE
+)
 _NAME_ANOTHER: Final = "install one, or name the executable of one that is here"
 _READERS: Final = {"vitest-json": vitest.read, "jest-json": jest.read, "node-events": node_events.read}
 
@@ -124,11 +127,15 @@ def _plan(request: PlanRequest, candidate: Candidate) -> Recipe | Refusal:
     node = version_tuple(candidate.runtime.version)
     if manifest is None:
         return _recipe(request, candidate, choice, Setting(root=root), ("no package.json: nothing is installed",))
-    refusal = _runtime_refusal(request, choice, manifest, node)
-    if refusal is not None:
-        return refusal
+    unfit = _runtime_refusal(request, choice, manifest, node)
+    if unfit is not None:
+        return unfit
     lock = find_lock(request.head, root, manifest.package_manager.partition("@")[0])
-    installer = choose_installer(manifest, lock, node)
+    workspace = read_text(request.head, join(root, "pnpm-workspace.yaml")) or ""
+    installer = choose_installer(manifest, lock, node, settings_in_workspace=bool(_PNPM_SETTINGS.search(workspace)))
+    refusal = manager_refusal(installer, node) if installer is not None else None
+    if refusal is not None:
+        return Refusal(code="runtime-unavailable", detail=refusal, remedy=_OTHER_NODE)
     if installer is None:
         return _recipe(request, candidate, choice, Setting(root=root), ("no dependencies: nothing is installed",))
     return _recipe(

@@ -96,9 +96,9 @@ def way_round(failure: Failure, command: str, loose: str) -> str:
     match failure:
         case Failure.STALE_LOCK | Failure.NOTHING_THEN:
             return loose if loose != command else ""
-        case Failure.NPX if "npx --yes --prefix" not in command:
+        case Failure.NPX if "npx --yes " in command and "--prefix" not in command:
             # npx looks at the package that it stands in, though it only fetches another package manager for it.
-            return command.replace("npx --yes ", "npx --yes --prefix .. ") if "npx --yes " in command else ""
+            return command.replace("npx --yes ", "npx --yes --prefix .. ")
         case Failure.PEERS if command.startswith("npm ") and "--legacy-peer-deps" not in command:
             # Lock files of npm 6 and before hold trees whose peers npm 7 and later refuse.
             return f"{command} --legacy-peer-deps"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
@@ -10,20 +11,46 @@ from typing import Final
 from execution.languages.javascript_manifest import Lock, Manifest, lowest_version, version_tuple
 from execution.sandbox import CACHE_DIR
 
-# The newest version that reads each lock format, tried on node 20. pnpm 7 reads 5.3 and 5.4, npm reads all of its own.
+# The newest version that reads each lock format as it was written.
 PNPM_FOR_LOCK: Final = {
     "5.1": "6.35.1",
     "5.2": "6.35.1",
     "5.3": "7.33.7",
     "5.4": "7.33.7",
     "6.0": "8.15.9",
+    "6.1": "8.15.9",
     "9.0": "9.15.9",
 }
-PNPM_READS: Final = {"5.1": (3, 6), "5.2": (3, 6), "5.3": (6, 7), "5.4": (6, 7), "6.0": (8, 8), "9.0": (9, 10)}
+# The major versions that read a format without rewriting it.
+PNPM_READS: Final = {
+    "5.1": (3, 6),
+    "5.2": (3, 6),
+    "5.3": (6, 7),
+    "5.4": (6, 7),
+    "6.0": (8, 8),
+    "6.1": (8, 8),
+    "9.0": (9, 11),
+}
 NEWEST_PNPM: Final = {6: "6.35.1", 7: "7.33.7", 8: "8.15.9", 9: "9.15.9", 10: "10.34.9"}
 YARN_CLASSIC: Final = "1.22.22"
-NEWEST_BERRY: Final = {2: "2.4.3", 3: "3.8.7", 4: "4.18.1"}
+NEWEST_BERRY: Final = {3: "3.8.7", 4: "4.18.1"}
+# The last npm that runs on the nodes whose own npm is 6, which knows neither workspaces nor the third lock format.
+NPM_FOR_OLD_NODE: Final = "8.19.4"
 BUN: Final = "1.4.5"
+# The first node that a major version starts on.
+_FIRST_NODE: Final[Mapping[tuple[str, int], tuple[int, int, int]]] = {
+    ("pnpm", 7): (14, 6, 0),
+    ("pnpm", 8): (16, 14, 0),
+    ("pnpm", 9): (18, 12, 0),
+    ("pnpm", 10): (18, 12, 0),
+    ("pnpm", 11): (22, 13, 0),
+    ("yarn", 3): (12, 0, 0),
+    ("yarn", 4): (18, 12, 0),
+    ("npm", 8): (12, 13, 0),
+    ("npm", 9): (14, 17, 0),
+    ("npm", 10): (18, 17, 0),
+    ("npm", 11): (20, 17, 0),
+}
 # Stands for the date in a command: an era may be pinned to another commit's date than the one that it was planned for.
 DATE: Final = "{date}"
 
@@ -44,7 +71,8 @@ class Installer:
     why: tuple[str, ...] = ()
 
 
-# For builds in our sandbox: one writable cache, and nothing in an environment may share bytes with it.
+# For builds in our sandbox: one writable cache, nothing in an environment may share bytes with it, and a registry that
+# is busy is asked again.
 BUILD_ENV: Final = {
     "npm_config_cache": f"{CACHE_DIR}/npm",
     "npm_config_store_dir": f"{CACHE_DIR}/pnpm",
@@ -52,47 +80,96 @@ BUILD_ENV: Final = {
     "npm_config_update_notifier": "false",
     "npm_config_fund": "false",
     "npm_config_audit": "false",
+    "npm_config_fetch_retries": "5",
+    "npm_config_fetch_retry_mintimeout": "2000",
+    "npm_config_fetch_timeout": "120000",
     "YARN_CACHE_FOLDER": f"{CACHE_DIR}/yarn",
     "YARN_ENABLE_GLOBAL_CACHE": "0",
     "YARN_ENABLE_TELEMETRY": "0",
+    "YARN_HTTP_RETRY": "5",
     "BUN_INSTALL_CACHE_DIR": f"{CACHE_DIR}/bun",
     "CI": "true",
+    # Binaries that no registry carries and no test here can use: browsers, shells of desktop programs, hooks of git.
+    "HUSKY": "0",
+    "HUSKY_SKIP_INSTALL": "1",
+    "SKIP_INSTALL_SIMPLE_GIT_HOOKS": "1",
+    "LEFTHOOK": "0",
+    "PUPPETEER_SKIP_DOWNLOAD": "1",
+    "PUPPETEER_SKIP_CHROMIUM_DOWNLOAD": "1",
+    "PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD": "1",
+    "CYPRESS_INSTALL_BINARY": "0",
+    "ELECTRON_SKIP_BINARY_DOWNLOAD": "1",
+    "CHROMEDRIVER_SKIP_DOWNLOAD": "true",
+    "GECKODRIVER_SKIP_DOWNLOAD": "true",
+    "SENTRYCLI_SKIP_DOWNLOAD": "1",
+    "NX_DAEMON": "false",
+    "TURBO_TELEMETRY_DISABLED": "1",
+    "DISABLE_OPENCOLLECTIVE": "1",
+    "ADBLOCK": "1",
 }
 
 
-def choose_installer(manifest: Manifest, lock: Lock | None, node: tuple[int, int, int]) -> Installer | None:
-    """Choose how to install; None when there is nothing to install."""
+def choose_installer(
+    manifest: Manifest, lock: Lock | None, node: tuple[int, int, int], *, settings_in_workspace: bool = False
+) -> Installer | None:
+    """Choose how to install; None when there is nothing to install.
+
+    ``settings_in_workspace`` says that ``pnpm-workspace.yaml`` holds what pnpm reads there from version 10 on.
+    """
     named, _, version = manifest.package_manager.partition("@")
     version = version.partition("+")[0]
-    if lock is None and not manifest.dependencies and not manifest.raw.get("workspaces"):
+    workspaces = bool(manifest.raw.get("workspaces"))
+    if lock is None and not manifest.dependencies and not workspaces:
         return None
     manager = lock.manager if lock is not None else (named or "npm")
-    wanted = version if named == manager else ""
+    wanted = version if named == manager and re.match(r"\d+\.\d+\.\d+", version) else ""
     if manager == "pnpm":
-        return _pnpm(lock, wanted, node)
+        return _pnpm(lock, wanted, node, settings_in_workspace=settings_in_workspace)
     if manager == "yarn":
-        return _yarn(lock, wanted)
+        return _yarn(lock, wanted, node)
     if manager == "bun":
-        return _bun(lock, wanted)
-    return _npm(lock)
+        return _bun(lock, wanted, node)
+    return _npm(lock, wanted, node, workspaces=workspaces)
 
 
-def _npm(lock: Lock | None) -> Installer:
+def npx(node: tuple[int, int, int]) -> str:
+    """Return how a package is run that is not installed: npx of npm 6 asks nothing, and takes ``--yes`` for a value."""
+    return "npx" if node < (15, 0, 0) else "npx --yes"
+
+
+def manager_refusal(installer: Installer, node: tuple[int, int, int]) -> str | None:
+    """Return why a package manager does not start on a node, or None."""
+    first = _FIRST_NODE.get((installer.manager, version_tuple(installer.version)[0]))
+    if first is None or node >= first:
+        return None
+    wanted, here = (".".join(map(str, version)) for version in (first, node))
+    return f"{installer.manager} {installer.version} starts on node {wanted} and later, not on {here}"
+
+
+def _npm(lock: Lock | None, named: str, node: tuple[int, int, int], *, workspaces: bool) -> Installer:
+    version, why = named, f"npm {named}, as packageManager says"
+    third = lock is not None and re.search(rb'"lockfileVersion":\s*3', lock.content) is not None
+    if not named and node < (15, 0, 0) and (third or workspaces):
+        version = NPM_FOR_OLD_NODE
+        unknown = "lock file of version 3" if third else "workspaces"
+        why = f"npm {version}, since that of node {node[0]} knows no {unknown}"
+    start = f"{npx(node)} npm@{version}" if version else "npm"
     if lock is not None:
         return Installer(
             manager="npm",
-            version="",
-            command="npm ci --ignore-scripts --no-audit --no-fund",
-            loose="npm install --ignore-scripts --no-audit --no-fund",
-            why=(f"npm, because of {lock.path}",),
+            version=version,
+            command=f"{start} ci --ignore-scripts --no-audit --no-fund",
+            loose=f"{start} install --ignore-scripts --no-audit --no-fund",
+            why=(why if version else f"npm, because of {lock.path}",),
         )
-    plain = "npm install --ignore-scripts --no-audit --no-fund --no-package-lock"
+    plain = f"{start} install --ignore-scripts --no-audit --no-fund --no-package-lock"
+    dated_why = "no lock file: what was published by the commit's date"
     return Installer(
         manager="npm",
-        version="",
+        version=version,
         command=f"{plain} --before={DATE}",
         loose=plain,
-        why=("npm, no lock file: what was published by the commit's date",),
+        why=(f"{why}; {dated_why}" if version else f"npm, {dated_why}",),
     )
 
 
@@ -102,16 +179,23 @@ def lock_format(lock: Lock) -> str:
     return match.group(1).decode() if match else ""
 
 
-def choose_pnpm(named: str, lock_version: str, node: tuple[int, int, int]) -> tuple[str, str]:
+def choose_pnpm(
+    named: str, lock_version: str, node: tuple[int, int, int], *, settings_in_workspace: bool = False
+) -> tuple[str, str]:
     """Return the pnpm version for a lock format and how it was chosen; ``named`` is ``packageManager``'s or empty."""
-    lowest, highest = PNPM_READS.get(lock_version, (6, 10))
+    lowest, highest = PNPM_READS.get(lock_version, (6, 11))
     major = version_tuple(named)[0]
     if not named:
         version = PNPM_FOR_LOCK.get(lock_version, NEWEST_PNPM[9])
+        if highest >= 10 and settings_in_workspace:
+            version = NEWEST_PNPM[10]
+            return version, f"pnpm {version}, which reads the settings of pnpm-workspace.yaml"
         return version, f"pnpm {version}, which reads lock format {lock_version or 'unknown'}"
     if not lowest <= major <= highest:
-        version = PNPM_FOR_LOCK.get(lock_version, NEWEST_PNPM[10])
+        version = NEWEST_PNPM[10] if major > highest >= 10 else PNPM_FOR_LOCK.get(lock_version, NEWEST_PNPM[10])
         return version, f"pnpm {version} instead of {named}: the lock file has format {lock_version}"
+    if major >= 11 and node < _FIRST_NODE["pnpm", 11]:
+        return NEWEST_PNPM[10], f"pnpm {NEWEST_PNPM[10]} instead of {named}, which does not start on node {node[0]}"
     if _pnpm_crashes(version_tuple(named), node) and major in NEWEST_PNPM:
         newest = NEWEST_PNPM[7 if major == 6 else major]
         return newest, f"pnpm {newest} instead of {named}, which does not start on node {node[0]}"
@@ -123,12 +207,14 @@ def _pnpm_crashes(version: tuple[int, int, int], node: tuple[int, int, int]) -> 
     return node[0] >= 20 and (version < (7, 33, 7) or (8, 0, 0) <= version < (8, 3, 1))
 
 
-def _pnpm(lock: Lock | None, named: str, node: tuple[int, int, int]) -> Installer:
-    version, why = choose_pnpm(named, lock_format(lock) if lock else "", node)
+def _pnpm(lock: Lock | None, named: str, node: tuple[int, int, int], *, settings_in_workspace: bool) -> Installer:
+    version, why = choose_pnpm(
+        named, lock_format(lock) if lock else "", node, settings_in_workspace=settings_in_workspace
+    )
     # Newer versions would fetch and become the one that packageManager names, or refuse to run beside it.
     settings = "--config.manage-package-manager-versions=false --config.package-manager-strict=false"
     extra = f" {settings}" if version_tuple(version) >= (9, 0, 0) and version != named else ""
-    start = f"npx --yes pnpm@{version} install"
+    start = f"{npx(node)} pnpm@{version} install"
     return Installer(
         manager="pnpm",
         version=version,
@@ -138,10 +224,10 @@ def _pnpm(lock: Lock | None, named: str, node: tuple[int, int, int]) -> Installe
     )
 
 
-def _yarn(lock: Lock | None, named: str) -> Installer:
+def _yarn(lock: Lock | None, named: str, node: tuple[int, int, int]) -> Installer:
     classic = lock is None or b"# yarn lockfile v1" in lock.content
     if classic and (lock is not None or version_tuple(named)[0] < 2):
-        start = f"npx --yes yarn@{YARN_CLASSIC} install --ignore-scripts --ignore-engines --non-interactive"
+        start = f"{npx(node)} yarn@{YARN_CLASSIC} install --ignore-scripts --ignore-engines --non-interactive"
         return Installer(
             manager="yarn",
             version=YARN_CLASSIC,
@@ -149,24 +235,32 @@ def _yarn(lock: Lock | None, named: str) -> Installer:
             loose=f"{start} --pure-lockfile" if lock else "",
             why=(f"yarn {YARN_CLASSIC}, because of a lock file of version 1" if lock else f"yarn {YARN_CLASSIC}",),
         )
-    major = version_tuple(named)[0]
-    version = named if major >= 2 else NEWEST_BERRY[3]
+    version, why = _berry(lock, named)
     # The repository may pin its own yarn by yarnPath, which stays in charge; plug'n'play has no node_modules to mount.
-    env = "YARN_NODE_LINKER=node-modules YARN_ENABLE_SCRIPTS=0"
-    package = "@yarnpkg/cli-dist"
-    start = f"{env} npx --yes {package}@{version} install"
+    start = f"YARN_NODE_LINKER=node-modules YARN_ENABLE_SCRIPTS=0 {npx(node)} @yarnpkg/cli-dist@{version} install"
     return Installer(
         manager="yarn",
         version=version,
         command=f"{start} --immutable",
         loose=f"{start} --no-immutable",
-        why=(f"yarn {version}" + (", as packageManager says" if named else ", because of the lock file's format"),),
+        why=(f"yarn {version}, {why}",),
     )
 
 
-def _bun(lock: Lock | None, named: str) -> Installer:
+def _berry(lock: Lock | None, named: str) -> tuple[str, str]:
+    """Return the version of yarn 2 and later, and why; 2 is not among what the registry's package has."""
+    major = version_tuple(named)[0]
+    if major >= 3:
+        return named, "as packageManager says"
+    match = re.search(rb"^__metadata:\s+version: (\d+)", lock.content if lock else b"", re.MULTILINE)
+    wrote = int(match[1]) if match else 0
+    version = NEWEST_BERRY[4 if wrote >= 7 else 3]
+    return version, f"which reads a lock file of version {wrote}" if wrote else "as no lock file says another"
+
+
+def _bun(lock: Lock | None, named: str, node: tuple[int, int, int]) -> Installer:
     version = named or BUN
-    start = f"npx --yes bun@{version} install --ignore-scripts"
+    start = f"{npx(node)} bun@{version} install --ignore-scripts"
     return Installer(
         manager="bun",
         version=version,

@@ -31,7 +31,7 @@ def _chosen(files: dict[str, str], **fields: object) -> Installer | None:
         ("6.32.3", "5.3", "7.33.7"),
         ("7.9.0", "5.4", "7.33.7"),
         ("10.7.1", "9.0", "10.7.1"),
-        ("11.2.0", "9.0", "9.15.9"),
+        ("11.2.0", "9.0", "10.34.9"),
         ("10.1.0", "6.0", "8.15.9"),
     ],
 )
@@ -65,7 +65,7 @@ def test_pnpm_is_told_to_stay_the_version_that_was_asked_for() -> None:
         {"pnpm-lock.yaml": "lockfileVersion: '9.0'\n"}, packageManager="pnpm@11.0.0", dependencies={"a": "1"}
     )
     assert chosen is not None
-    assert chosen.version == "9.15.9"
+    assert chosen.version == "10.34.9"
     assert "--config.manage-package-manager-versions=false" in chosen.command
 
 
