@@ -1,7 +1,6 @@
 """The recorded shell commands, run by ``sh`` in a fresh plain clone: set-up, apply and check at base, check at head.
 
-Source of the rule: the project's verdict specification, section 7. What is published is what was run here. Strangers'
-code writes to the clone, so after the clone was made nothing but the sandbox touches it.
+Source of the rule: the project's verdict specification, section 7. What is published is what was run here.
 """
 
 from __future__ import annotations
@@ -11,28 +10,20 @@ import re
 import shlex
 import stat
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from casewright.errors import InvalidInputError
+from authoring.clone_run import CACHING, CloneRun, how, last_lines, with_cache
+from authoring.package_folder import PackageFolder
+from casewright.errors import InvalidInputError, PackagesError
 from casewright.repository import Repository
 from casewright.store import DOWNLOADS, Store
 from execution.build import BUILD_LIMITS, download_key
 from execution.languages.base import Check, Language
 from execution.observation import Observation, Outcome, ReportReading
 from execution.recipe import Runtime
-from execution.sandbox import (
-    CACHE_DIR,
-    CASE_DIR,
-    TREE_DIR,
-    Ended,
-    Limits,
-    Mount,
-    Sandbox,
-    SandboxOutcome,
-    SandboxRequest,
-)
-from execution.sandboxes.network import with_network
+from execution.sandbox import TREE_DIR, Ended, Limits, Sandbox, SandboxOutcome
 
 _PRISTINE = "../.pristine"
 # The set-up's state is copied, since neither `git clean` nor a second set-up gives it back byte for byte.
@@ -110,16 +101,30 @@ def reproduce(
     store: Store,
     *,
     pass_env: tuple[str, ...] = (),
+    packages: PackageFolder | None = None,
 ) -> Reproduction:
     """Run a case's commands in a fresh plain clone and compare with the record.
 
-    Raises ``InfrastructureError``, ``SandboxUnavailableError`` and ``RepositoryError``: neither is a difference.
+    With ``packages`` its set-up has no network either, and installs from there. Raises ``InfrastructureError``,
+    ``SandboxUnavailableError`` and ``RepositoryError``: none is a difference.
     """
-    with store.scratch() as work, store.shared(DOWNLOADS, download_key(recorded.url)) as cache:
-        case = work / "case"
+    with ExitStack() as stack:
+        case = stack.enter_context(store.scratch()) / "case"
         case.mkdir()
         repository.plain_clone(case / "repo", recorded.url)
-        steps = _Steps(recorded=recorded, language=language, sandbox=sandbox, case=case, cache=cache, pass_env=pass_env)
+        if packages is None:
+            mount = with_cache(stack.enter_context(store.shared(DOWNLOADS, download_key(recorded.url))))
+        else:
+            mount = stack.enter_context(packages.laid_out(case))
+        clone = CloneRun(
+            language=language,
+            runtime=recorded.runtime,
+            sandbox=sandbox,
+            case=case,
+            mounts=(mount,),
+            pass_env=pass_env,
+        )
+        steps = _Steps(recorded=recorded, clone=clone, packages=packages)
         difference = steps.set_up() or steps.base() or steps.head()
     return Reproduction(difference=difference, milliseconds=steps.milliseconds)
 
@@ -127,32 +132,29 @@ def reproduce(
 class _Steps:
     """The steps of one reproduction; each returns a difference, or an empty text."""
 
-    def __init__(
-        self,
-        *,
-        recorded: Recorded,
-        language: Language,
-        sandbox: Sandbox,
-        case: Path,
-        cache: Path,
-        pass_env: tuple[str, ...],
-    ) -> None:
+    def __init__(self, *, recorded: Recorded, clone: CloneRun, packages: PackageFolder | None) -> None:
         self._recorded = recorded
-        self._language = language
-        self._sandbox = sandbox
-        self._case = case
-        self._cache = cache
-        self._pass_env = pass_env
+        self._clone = clone
+        self._packages = packages
         self.milliseconds = 0
 
     def set_up(self) -> str:
-        outcome = self._run(_checkout(self._recorded.base), TREE_DIR, BUILD_LIMITS)
+        outcome = self._counted(self._clone.check_out(self._recorded.base, BUILD_LIMITS))
         if outcome.exit_code != 0:
             return f"the base commit could not be checked out: {how(outcome)}"
+        online = self._packages is None
+        env = CACHING if self._packages is None else self._packages.variables
         for number, command in enumerate((*self._recorded.setup, _KEEP), start=1):
-            outcome = self._run(command, TREE_DIR, BUILD_LIMITS, network=True)
-            if outcome.ended != Ended.EXITED or outcome.exit_code != 0:
-                return self._language.failed_set_up(f"set-up command {number}", outcome)
+            outcome = self._counted(self._clone.run(command, BUILD_LIMITS, network=online, env=env))
+            if outcome.ended == Ended.EXITED and outcome.exit_code == 0:
+                continue
+            if online:
+                return self._clone.language.failed_set_up(f"set-up command {number}", outcome)
+            # Without the network it may fail for want of it alone, and that is no difference.
+            raise PackagesError(
+                f"set-up command {number} failed with the network denied: {how(outcome)}",
+                "see whether it works without --offline",
+            )
         return ""
 
     def base(self) -> str:
@@ -175,7 +177,7 @@ class _Steps:
     def _check(self, state: str, seen: Expected) -> str:
         check = self._recorded.check
         # By name alone: a test may have put a link where the tree was.
-        report = Path(os.path.normpath(self._case / "repo" / check.report_file))
+        report = Path(os.path.normpath(self._clone.case / "repo" / check.report_file))
         directory = str(PurePosixPath(TREE_DIR) / self._recorded.directory)
         outcome = self._run(check.command, directory, self._recorded.limits)
         if self._recorded.by_exit_code:
@@ -183,41 +185,18 @@ class _Steps:
             return f"{state}: {difference}" if difference else ""
         data = read_report(report) if check.report_file else b""
         try:
-            reading = self._language.read_recorded(check, data, outcome.output)
+            reading = self._clone.language.read_recorded(check, data, outcome.output)
         except InvalidInputError as error:
             reading = ReportReading(breach=error.message)
         difference = compare(seen, outcome, reading)
         return f"{state}: {difference}" if difference else ""
 
-    def _run(self, command: str, cwd: str, limits: Limits, *, network: bool = False) -> SandboxOutcome:
-        runtime = self._recorded.runtime
-        mounts = [Mount(source=self._case, target=CASE_DIR, writable=True)]
-        mounts.append(Mount(source=self._cache, target=CACHE_DIR, writable=True))
-        mounts += self._language.runtime_mounts(runtime)
-        request = SandboxRequest(
-            argv=("sh", "-c", command), cwd=cwd, env=_stranger(network=network), mounts=tuple(mounts), limits=limits
-        )
-        outcome = self._sandbox.run(with_network(request, self._pass_env) if network else request)
+    def _run(self, command: str, cwd: str, limits: Limits) -> SandboxOutcome:
+        return self._counted(self._clone.run(command, limits, cwd=cwd))
+
+    def _counted(self, outcome: SandboxOutcome) -> SandboxOutcome:
         self.milliseconds += outcome.milliseconds
         return outcome
-
-
-def _checkout(commit: str) -> str:
-    return f"git -c advice.detachedHead=false checkout -q --force --detach {shlex.quote(commit)}"
-
-
-def _stranger(*, network: bool) -> Mapping[str, str]:
-    """Return what a stranger's shell has, with the installers' caches where this repository's downloads are."""
-    plain = {"LC_ALL": "C.UTF-8"}
-    if not network:
-        return plain
-    return {
-        **plain,
-        "PIP_CACHE_DIR": f"{CACHE_DIR}/pip",
-        "PIP_DISABLE_PIP_VERSION_CHECK": "1",
-        "npm_config_cache": f"{CACHE_DIR}/npm",
-        "npm_config_update_notifier": "false",
-    }
 
 
 def read_report(path: Path) -> bytes:
@@ -287,15 +266,3 @@ def kind(outcome: Outcome) -> str:
     if outcome in {Outcome.FAILED, Outcome.ERROR}:
         return "red"
     return "passed" if outcome is Outcome.PASSED else "neither"
-
-
-def how(outcome: SandboxOutcome) -> str:
-    """Return how a step ended, with its last lines."""
-    ended = f"exit code {outcome.exit_code}" if outcome.ended == Ended.EXITED else outcome.ended.value
-    return f"{ended}, {last_lines(outcome.output) or 'no output'}"
-
-
-def last_lines(output: bytes, count: int = 6) -> str:
-    """Return the last lines of an output as one line of text for people."""
-    lines = [line.strip() for line in output.decode("utf-8", "replace").splitlines() if line.strip()]
-    return " | ".join(lines[-count:])[:1000]

@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from authoring.case import Case, Mode
-from authoring.desk import UNPUBLISHED
+from authoring.package_folder import PackageFolder
+from authoring.recorded_case import language_of, runner_of, runtime_of, url_of
 from authoring.reproduce import Expected, Recorded, reproduce
-from casewright.errors import InfrastructureError, InvalidInputError
 from casewright.repository import Repository
 from casewright.store import Store
-from execution.languages import LANGUAGES, module_of
 from execution.languages.base import Language
 from execution.observation import FailsBy
 from execution.sandbox import Ended, Limits, Sandbox
@@ -28,48 +27,39 @@ class Verified:
     milliseconds: int
 
 
-def verify(case: Case, repository: Repository, sandbox: Sandbox, store: Store) -> Verified:
+def verify(
+    case: Case,
+    repository: Repository,
+    sandbox: Sandbox,
+    store: Store,
+    *,
+    pass_env: tuple[str, ...] = (),
+    packages: PackageFolder | None = None,
+) -> Verified:
     """Run a case's recorded commands in a fresh plain clone and compare with its record. Changes nothing.
 
-    Raises ``InvalidInputError`` for a language that no module runs, ``InfrastructureError`` when a pin, the runtime or
-    the network can't be had: neither says that the record is wrong.
+    With ``packages`` (see ``authoring.package_folder.kept_folder``) set-up has no network either. Raises
+    ``InvalidInputError`` for a language that no module runs, ``InfrastructureError`` when a pin, the runtime, a package
+    or the network can't be had: neither says that the record is wrong.
     """
     language = language_of(case)
-    outcome = reproduce(_recorded(case, language), repository, language, sandbox, store)
+    recorded = _recorded(case, language)
+    outcome = reproduce(recorded, repository, language, sandbox, store, pass_env=pass_env, packages=packages)
     return Verified(case=case.id, difference=outcome.difference, milliseconds=outcome.milliseconds)
-
-
-def language_of(case: Case) -> Language:
-    """Return the module that runs a case. Raises ``InvalidInputError`` when there is none."""
-    module = module_of(case.language, _runner(case))
-    if module is None:
-        raise InvalidInputError(f"case {case.id}: no module runs {case.language}", f"there are {', '.join(LANGUAGES)}")
-    return module
-
-
-def _runner(case: Case) -> str:
-    return case.verification.runner.split(" ")[0]
 
 
 def _recorded(case: Case, language: Language) -> Recorded:
     grading = case.grading
-    wanted = case.environment.runtime
-    runtime = language.find_runtime(wanted.version)
-    if runtime is None or runtime.name != wanted.name:
-        raise InfrastructureError(
-            f"case {case.id} was recorded with {wanted.name} {wanted.version}, which is not on this machine",
-            "install exactly that version",
-        )
     limits = grading.limits
     return Recorded(
-        url="" if case.repository_url.startswith(UNPUBLISHED) else case.repository_url,
+        url=url_of(case),
         base=case.base_commit,
         grading=case.grading_commit,
         setup=case.environment.setup,
         apply=grading.apply,
-        check=language.recorded_check(_runner(case), grading.check),
+        check=language.recorded_check(runner_of(case), grading.check),
         directory=grading.directory,
-        runtime=runtime,
+        runtime=runtime_of(case, language),
         limits=Limits(
             seconds=limits.seconds,
             memory_mb=limits.memory_mb,

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -68,19 +69,29 @@ def verify(
         ),
     ] = None,
     update: Annotated[bool, typer.Option("--update", help="Write into each draft what came out.")] = False,
-    offline: Annotated[bool, typer.Option("--offline", help="Without any network (not here yet).")] = False,
+    offline: Annotated[
+        bool, typer.Option("--offline", help="Without any network, from what `cache wheels` has fetched.")
+    ] = False,
+    packages: Annotated[
+        Path | None,
+        typer.Option(
+            "--from", metavar="DIR", help="With --offline: where `cache wheels --to DIR` put it.", show_default=False
+        ),
+    ] = None,
 ) -> int:
     """Run what drafts record in a fresh plain clone, and compare.
 
     That is the proof that anybody can repeat: with the test part alone the check fails as recorded (an empty patch does
-    not resolve the case), on the later commit it passes (the real fix does). Changes nothing unless --update. Exit code
-    1 means that a record did not hold.
+    not resolve the case), on the later commit it passes (the real fix does). Changes nothing unless --update. With
+    --offline set-up has no network either: what it installs has to be at hand (`casewright cache wheels`), and so has
+    the repository. Exit code 1 means that a record did not hold.
     """
-    from casewright.cli.verification import Outcome, verified
+    from casewright.cli.verification import Outcome, Reach, verified
 
-    if offline:
-        raise UsageError("--offline is not here yet", "leave it out: set-up needs the network, tests never get it")
-    outcomes = set(verified(common, cases or (), repository, update=update))
+    if packages is not None and not offline:
+        raise UsageError("--from DIR is for --offline", "give both, or neither")
+    reach = Reach(offline=offline, packages=packages)
+    outcomes = set(verified(common, cases or (), repository, reach, update=update))
     if Outcome.DIFFERS in outcomes:
         return ExitCode.NO
     return ExitCode.COULD_NOT if Outcome.COULD_NOT in outcomes else ExitCode.DONE

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
+from pathlib import Path
 
 from authoring.case import Case, with_record_digest
 from authoring.desk import UNPUBLISHED
 from authoring.draft import Draft, list_drafts, load_draft, update_record
+from authoring.package_folder import kept_folder
 from authoring.sources import source_of
 from authoring.verify import verify
+from casewright.cli.opened import Opened
 from casewright.cli.options import Common
 from casewright.cli.output import noted, printed, printed_json, shown, styled
 from casewright.cli.progress import duration
 from casewright.cli.version import tool_version
+from casewright.configuration import configuration_of
 from casewright.errors import InfrastructureError, RepositoryError, SourceError, WorkspaceError
-from casewright.repository import Repository, open_source
 from casewright.store import Store
 from casewright.workspace import Workspace, find_workspace, locked
 from execution.sandbox import Sandbox
@@ -32,7 +36,18 @@ class Outcome(StrEnum):
     COULD_NOT = "infrastructure"
 
 
-def verified(common: Common, cases: Sequence[str], source: str | None, *, update: bool) -> Iterator[Outcome]:
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Reach:
+    """What a verification may reach: with ``offline`` nothing beyond this machine, and the packages of a folder there
+    (``packages``) or of the cache."""
+
+    offline: bool = False
+    packages: Path | None = None
+
+
+def verified(
+    common: Common, cases: Sequence[str], source: str | None, reach: Reach, *, update: bool
+) -> Iterator[Outcome]:
     """Verify drafts (all where none is named), print each outcome as it comes, and yield it.
 
     Raises ``DocumentError`` and ``InvalidInputError`` for a draft that can't be read, before anything runs, and
@@ -45,16 +60,16 @@ def verified(common: Common, cases: Sequence[str], source: str | None, *, update
     if not drafts:
         noted("there is no draft to verify; `casewright mine SOURCE` makes some", verbosity=common.verbosity)
         return
-    sandbox = choose()
-    store = Store()
+    configuration = configuration_of(workspace)
     with ExitStack() as stack:
         if update:
             stack.enter_context(locked(workspace))
-        opened: dict[str, Repository] = {}
+        bench = _Bench(sandbox=choose(), store=Store(), reach=reach, opened=Opened(stack, offline=reach.offline))
         for draft in drafts:
             url = source or source_of(workspace, draft.case.repository_id, draft.case.repository_url)
             noted(f"verifying {draft.case.id}", verbosity=common.verbosity)
-            outcome, detail, milliseconds = _tried(draft.case, url, opened, stack, sandbox, store)
+            pass_env = configuration.repository(draft.case.repository_id).setup.pass_env
+            outcome, detail, milliseconds = _tried(draft.case, url, bench, pass_env)
             if update and outcome is not Outcome.COULD_NOT:
                 try:
                     _record(draft, outcome)
@@ -65,9 +80,15 @@ def verified(common: Common, cases: Sequence[str], source: str | None, *, update
             yield outcome
 
 
-def _tried(
-    case: Case, url: str, opened: dict[str, Repository], stack: ExitStack, sandbox: Sandbox, store: Store
-) -> tuple[Outcome, str, int]:
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Bench:
+    sandbox: Sandbox
+    store: Store
+    reach: Reach
+    opened: Opened
+
+
+def _tried(case: Case, url: str, bench: _Bench, pass_env: tuple[str, ...]) -> tuple[Outcome, str, int]:
     if url.startswith(UNPUBLISHED):
         return (
             Outcome.COULD_NOT,
@@ -75,9 +96,14 @@ def _tried(
             0,
         )
     try:
-        if url not in opened:
-            opened[url] = stack.enter_context(open_source(url, store.root, whole=True))
-        found = verify(case, opened[url], sandbox, store)
+        repository = bench.opened(url, bench.store)
+        with ExitStack() as stack:
+            packages = (
+                stack.enter_context(kept_folder(case, bench.store, bench.reach.packages))
+                if bench.reach.offline
+                else None
+            )
+            found = verify(case, repository, bench.sandbox, bench.store, pass_env=pass_env, packages=packages)
     except (InfrastructureError, RepositoryError, SourceError) as error:
         return Outcome.COULD_NOT, str(error), 0
     return (Outcome.DIFFERS if found.difference else Outcome.HOLDS), found.difference, found.milliseconds

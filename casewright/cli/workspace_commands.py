@@ -161,11 +161,47 @@ def cache_prune(
     return ExitCode.DONE
 
 
-def cache_wheels(common: Common) -> int:
-    """List the packages that the stored environments hold, with exact versions."""
+def cache_wheels(
+    common: Common,
+    cases: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[CASE]...", help="Whose packages to fetch; without any, a list.", show_default=False),
+    ] = None,
+    to: Annotated[
+        Path | None,
+        typer.Option("--to", metavar="DIR", help="Put them into this folder too.", show_default=False),
+    ] = None,
+    library: Annotated[
+        Path | None,
+        typer.Option("--library", metavar="FILE", help="Take the cases from this released file.", show_default=False),
+    ] = None,
+    repository: Annotated[
+        str | None,
+        typer.Option(
+            "--repo", metavar="SOURCE", help="Take the history from here, not from each url.", show_default=False
+        ),
+    ] = None,
+) -> int:
+    """Fetch all that a case's set-up downloads, once and for good.
+
+    Every file is held to its recorded hash, and the set-up is then run from the folder with the network denied: what is
+    missing shows now. `casewright verify --offline` uses it, and the last lines printed are the variables by which the
+    recorded commands use it by hand. With several cases, DIR gets a folder for each. What is there already is checked
+    and left alone. Without CASE: the packages that the stored environments hold, with exact versions.
+    """
+    from casewright.cli.fetching import fetched, fetched_object, fetched_text
     from casewright.cli.stored_packages import stored_packages
     from casewright.store import Store
 
+    if cases:
+        for each in fetched(common, cases, library, repository, to):
+            if common.json:
+                printed_json(fetched_object(each), line=True)
+            else:
+                printed(fetched_text(each))
+        return ExitCode.DONE
+    if to is not None or library is not None or repository is not None:
+        raise UsageError("--to, --library and --repo are for packages of a case", "name a CASE")
     packages = stored_packages(Store())
     if common.json:
         printed_json([{"package": package, "environments": count} for package, count in packages.items()])

@@ -116,10 +116,20 @@ class TestReview:
 
 
 class TestVerify:
-    def test_offline_is_not_here_yet(self, cli: CommandLine, workspace: Workspace) -> None:
-        ran = cli("-C", workspace.root, "verify", "--offline")
+    def test_a_folder_of_packages_is_for_offline_alone(
+        self, cli: CommandLine, workspace: Workspace, tmp_path: Path
+    ) -> None:
+        ran = cli("-C", workspace.root, "verify", "--from", tmp_path)
         assert (ran.code, ran.out) == (2, "")
-        assert "not here yet" in ran.err
+        assert "--from DIR is for --offline" in ran.err
+
+    @needs_sandbox
+    def test_offline_nobody_is_asked_for_a_repository(self, cli: CommandLine, workspace: Workspace) -> None:
+        ran = cli("-C", workspace.root, "verify", "--offline", "--format", "json", "-q")
+        assert ran.code == 3
+        (row,) = ran.rows
+        assert row["outcome"] == "infrastructure"
+        assert "was never cloned on this machine" in row["difference"]
 
     @needs_sandbox
     def test_a_repository_that_can_not_be_had_is_no_verdict(
