@@ -24,6 +24,7 @@ from execution.languages import (
 )
 from execution.languages.base import Builder, Check, PlanRequest, Refusal, TreeReader
 from execution.languages.python_hints import dispensable, hint_sources, minors_of_ci
+from execution.languages.python_imports import suite_needs
 from execution.languages.python_interpreters import Wishes
 from execution.languages.python_members import graded_projects
 from execution.languages.python_poetry import specifier
@@ -32,6 +33,7 @@ from execution.languages.python_reasons import (
     addition_reason,
     check_reasons,
     dependency_reasons,
+    import_reasons,
     interpreter_reason,
     project_reason,
 )
@@ -94,15 +96,20 @@ def plan(request: PlanRequest) -> Recipe | Refusal:
     options: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     if runner == PYTEST:
-        added = (*(() if PYTEST in wanted else (PYTEST,)), *demanded_plugins(configuration))
+        plugins = (one for one in demanded_plugins(configuration) if not distribution_names((one,)) & wanted)
+        added = (*(() if PYTEST in wanted else (PYTEST,)), *plugins)
         options, notes = check_options(configuration, wanted | distribution_names(added))
     needs = collect_needs(tree, project, places, added, others)
+    missing = suite_needs(tree, project, configuration, request.graded, needs, places, found)
+    if missing:
+        needs = collect_needs(tree, project, places, (*added, *(one.line for one in missing)), others)
     variables = version_variables(project, distribution_names(needs.build), request.version) if needs.install else {}
     reasons = (
         interpreter_reason(python_interpreters.installed(), wishes, request.date, runtime, runtime_why),
         why_of("runner", runner_why),
         *dependency_reasons(found, places, places_why, needs, request.date),
         *addition_reason(added, configuration),
+        *import_reasons(missing),
         *project_reason(project, needs, variables, request.version),
         *check_reasons(notes),
     )

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 
+from execution.languages.python_imports import Missing
 from execution.languages.python_interpreters import Wishes
 from execution.languages.python_interpreters import passed_over as interpreters_passed_over
 from execution.languages.python_project import Project, PytestConfiguration
@@ -73,6 +74,14 @@ def addition_reason(added: tuple[str, ...], configuration: PytestConfiguration) 
     demands = plugin_demands(configuration)
     parts = [f"{name} ({demands[name]})" if name in demands else name for name in added]
     return (why_of("additions", f"{'; '.join(parts)}, which nothing that is installed otherwise names"),)
+
+
+def import_reasons(missing: tuple[Missing, ...]) -> tuple[Why, ...]:
+    """Return why requirements are added that tests import: who imports each, and who in the tree names it."""
+    return tuple(
+        why_of("additions", f"{one.line}, since {one.importer} imports it and {one.named_by or 'nobody'} names it")
+        for one in missing
+    )
 
 
 def project_reason(project: Project, needs: Needs, variables: Mapping[str, str], described: str) -> tuple[Why, ...]:

@@ -183,6 +183,10 @@ def _requirement_files(tree: TreeReader, project: Project) -> Iterator[Source]:
             found = read_requirements(tree, path)
             if found.lines or found.paths:
                 yield _source(found, project, f"file {path} for", word)
+    # Where one file pins everything that its authors work with, the runner stands among it.
+    plain = read_requirements(tree, project.path("requirements.txt"))
+    if project.is_package and any(re.match(r"pytest\b", line) for line in plain.lines):
+        yield _source(plain, project, f"file {project.path('requirements.txt')} for", "dev")
     for name in _FOLDER_FILES:
         found = read_requirements(tree, project.path(name))
         if found.lines or found.paths:
@@ -212,6 +216,8 @@ def _referred(sections: Mapping[str, Mapping[str, str]], text: str, depth: int =
     def value(match: re.Match[str]) -> str:
         return sections.get(match[1], {}).get(match[2], "")
 
+    # A variable of the environment has the value that stands there for want of it: nobody sets it here.
+    text = re.sub(r"\{env:[^:{}]*:?([^{}]*)\}", r"\1", text)
     replaced = re.sub(r"\{\[([^\]]+)\]([\w-]+)\}", value, text)
     return replaced if replaced == text or not depth else _referred(sections, replaced, depth - 1)
 
