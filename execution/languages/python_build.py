@@ -15,14 +15,24 @@ from pathlib import Path
 from execution.languages.base import Builder, Refusal
 from execution.languages.python_failure import failure
 from execution.languages.python_lock import Locked, hashed_list
-from execution.languages.python_requirements import Needs, distribution_names
+from execution.languages.python_requirements import OLD_POETRY, Needs, distribution_names
 from execution.languages.python_resolution import date_options, resolve
-from execution.languages.python_steps import PYTHON, UV, WORK, StepRefusedError, Work, minor_of, runtime_executable
+from execution.languages.python_steps import (
+    ACTIVATED,
+    PYTHON,
+    UV,
+    WORK,
+    StepRefusedError,
+    Work,
+    minor_of,
+    runtime_executable,
+)
 from execution.recipe import Environment, Recipe
 from execution.sandbox import ENVIRONMENT_DIR, TREE_DIR
 
 RUNNER_MARK = "casewright-runner="
 ASKED_MARK = "casewright-asked="
+_PROGRAMS = f'PATH="{ENVIRONMENT_DIR}/bin:$PATH"'
 # Run inside by the environment's interpreter, in the project's folder, as PEP 517 prescribes.
 _ASK_BACKEND = f"""
 import functools, importlib, json, sys
@@ -56,6 +66,8 @@ def build(recipe: Recipe, builder: Builder) -> Environment | Refusal:
         if asked:
             locked = resolve(work, asked)
             isolated = _install(work, locked)
+        for command in _old_names(work.recipe, work.needs):
+            work.run("give poetry's back-end its old name", f"cd {TREE_DIR} && {command}")
         _install_projects(work)
         runner = _check_runner(work)
     except StepRefusedError as refused:
@@ -90,7 +102,7 @@ def _install(work: Work, locked: tuple[Locked, ...]) -> bool:
     if all(one.built for one in locked):
         return False
     sources = work.give("source-requirements.txt", (hashed_list(one for one in locked if not one.built),))
-    outcome = work.attempt(f"{install} --no-build-isolation -r {sources}", network=True)
+    outcome = work.attempt(f"{_PROGRAMS} {install} --no-build-isolation -r {sources}", network=True)
     if outcome.exit_code == 0:
         return False
     dates = " ".join(date_options(work.recipe))
@@ -102,7 +114,7 @@ def _install(work: Work, locked: tuple[Locked, ...]) -> bool:
 def _install_projects(work: Work) -> None:
     for one in work.needs.installed:
         about = "" if one.directory == work.recipe.directory else f" in {one.directory}"
-        work.run(f"install the project{about}", f"{PYTHON} -m pip install -q {_in_place(one.directory)}")
+        work.run(f"install the project{about}", f"{_PROGRAMS} {PYTHON} -m pip install -q {_in_place(one.directory)}")
 
 
 def _asked_by_backends(work: Work, locked: tuple[Locked, ...]) -> tuple[str, ...]:
@@ -110,17 +122,30 @@ def _asked_by_backends(work: Work, locked: tuple[Locked, ...]) -> tuple[str, ...
     script = work.give("asked.py", (_ASK_BACKEND,))
     lines: list[str] = []
     for one in work.needs.installed:
-        if not one.backend:
+        if not one.backend or one.backend == OLD_POETRY:
             continue
         folder = shlex.quote(str(Path(TREE_DIR) / one.directory))
         words = [PYTHON, script, shlex.quote(one.backend), *(shlex.quote(path) for path in one.backend_path)]
-        outcome = work.attempt(f"cd {folder} && {' '.join(words)}", network=False)
+        outcome = work.attempt(f"cd {folder} && {_PROGRAMS} {' '.join(words)}", network=False)
         found = re.search(rf"^{ASKED_MARK}(.+)$", outcome.output.decode("utf-8", "replace"), re.MULTILINE)
         # Where it can't answer, the installation that follows fails for the same reason and says it better.
         if outcome.exit_code == 0 and found:
             lines += [str(line) for line in json.loads(found.group(1))]
     here = {one.name for one in locked}
     return tuple(dict.fromkeys(lines)) if distribution_names(lines) - here else ()
+
+
+def _old_names(recipe: Recipe, needs: Needs) -> tuple[str, ...]:
+    """Return the commands that make poetry-core known by the name that it had inside of poetry.
+
+    poetry of that day can't install in place, and a later one would bring all that a package manager needs along.
+    """
+    if not any(one.backend == OLD_POETRY for one in needs.installed):
+        return ()
+    major, minor = minor_of(recipe.runtime)
+    folder = f"../env/lib/python{major}.{minor}/site-packages/poetry/masonry"
+    text = "import sys, poetry.core.masonry.api as api; sys.modules[__name__] = api"
+    return (f"mkdir -p {folder} && echo '{text}' > {folder}/api.py",)
 
 
 def _in_place(directory: str) -> str:
@@ -160,8 +185,9 @@ def setup_commands(
         if not text:
             continue
         commands.append(f"cat > ../{name} <<'EOF'\n{text}EOF")
-        isolation = "" if built or isolated else "--no-build-isolation "
-        commands.append(f"../env/bin/python -m pip install --require-hashes --no-deps {isolation}-r ../{name}")
+        before, isolation = ("", "") if built or isolated else (f"{ACTIVATED} ", "--no-build-isolation ")
+        commands.append(f"{before}../env/bin/python -m pip install --require-hashes --no-deps {isolation}-r ../{name}")
     stated = "".join(f"{name}={shlex.quote(value)} " for name, value in sorted(variables.items()))
-    commands += [f"{stated}../env/bin/python -m pip install {_in_place(one.directory)}" for one in needs.installed]
+    install = f"{stated}{ACTIVATED} ../env/bin/python -m pip install"
+    commands += [f"{install} {_in_place(one.directory)}" for one in needs.installed]
     return tuple(commands)

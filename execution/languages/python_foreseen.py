@@ -11,7 +11,7 @@ import shlex
 
 from execution.languages.python_requirements import Needs
 from execution.languages.python_resolution import date_options
-from execution.languages.python_steps import minor_of
+from execution.languages.python_steps import ACTIVATED, minor_of
 from execution.recipe import Recipe
 
 _PYTHON = "../env/bin/python"
@@ -31,7 +31,7 @@ def foreseen(recipe: Recipe) -> tuple[str, ...]:
     for one in needs.installed:
         folder = "." if one.directory == "." else shlex.quote(f"./{one.directory}")
         options = "--no-index --no-deps --no-build-isolation --use-pep517"
-        commands.append(f"{stated}{_PYTHON} -m pip install {options} -e {folder}")
+        commands.append(f"{stated}{ACTIVATED} {_PYTHON} -m pip install {options} -e {folder}")
     return tuple(commands)
 
 

@@ -15,7 +15,7 @@ from execution.package_plan import FOLDER_URL, PACKAGES_DIR, PackagePlan
 
 _PIP: Final = "../env/bin/python -m pip"
 _INSTALL_LIST: Final = re.compile(
-    r"\.\./env/bin/python -m pip install --require-hashes --no-deps (?P<options>(?:--no-build-isolation )?-r \S+)"
+    r"(?:PATH=\S+ )?\.\./env/bin/python -m pip install --require-hashes --no-deps (?P<options>(?:--no-build-isolation )?-r \S+)"
 )
 _FETCHED: Final = r'Looking up "(https?://[^"#?]+\.(?:whl|tar\.gz|tar\.bz2|zip))" in the cache'
 _LOG: Final = f"{PACKAGES_DIR}/pip-download.log"

@@ -9,7 +9,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from packaging.specifiers import Specifier
 from packaging.utils import canonicalize_name
+from packaging.version import Version
 
 from execution.languages.base import TreeReader
 from execution.languages.python_arguments import parse_requirement, read_requirements
@@ -27,12 +29,19 @@ DEV_NAMES = frozenset(
 )
 # Back-ends that ask for nothing more once they see the project.
 _PLAIN_BACKENDS = frozenset({"hatchling", "poetry", "flit_core", "flit", "pdm"})
+# The releases of back-ends that can install a project in place first.
+_FIRST_IN_PLACE: Mapping[str, str] = {
+    "setuptools": "64.0.0", "flit-core": "3.4.0", "flit": "3.4.0", "poetry-core": "1.0.8", "pdm-pep517": "1.0.0",
+    "hatchling": "0.10.0",
+}  # fmt: skip
+# What poetry's back-end was called before it became a distribution of its own.
+OLD_POETRY = "poetry.masonry.api"
 DEFAULT_BACKEND = "setuptools.build_meta:__legacy__"
 # What each back-end asks for at build time besides what a project declares: without build isolation it must be there.
 _BACKEND_NEEDS: Mapping[str, tuple[str, ...]] = {
     "setuptools": ("setuptools", "wheel"),
     "hatchling": ("hatchling", "editables"),
-    "poetry": ("poetry-core",),
+    "poetry": ("poetry-core>=1.0.8",),
     "flit_core": ("flit_core",),
     "flit": ("flit",),
     "pdm": ("pdm-backend",),
@@ -264,8 +273,33 @@ def build_requirements(project: Project) -> tuple[str, ...]:
     needs = _BACKEND_NEEDS.get(re.split(r"[.:]", backend)[0], ())
     script = read_setup_script(project.setup_py or "")
     old = (*script.requires.get("setup_requires", ()), *_cfg_lines(project, "setup_requires"))
-    declared = texts(system.get("requires"))
+    declared = [able_to_install_in_place(line) for line in texts(system.get("requires"))]
+    if backend == OLD_POETRY:
+        declared = [line for line in declared if distribution_names([line]) != {"poetry"}]
     return tuple(dict.fromkeys((*declared, *(line for line in old if parse_requirement(line)), *needs)))
+
+
+def able_to_install_in_place(line: str) -> str:
+    """Return a build requirement without its upper bound where that keeps out every release that knows PEP 660.
+
+    A project of 2020 that says ``flit_core<3`` means "not what breaks me", and the first release that can install it in
+    place reads its metadata as well.
+    """
+    requirement = parse_requirement(line)
+    first = _FIRST_IN_PLACE.get(canonicalize_name(requirement.name)) if requirement is not None else None
+    if requirement is None or first is None:
+        return line
+    if not any(_keeps_out(one, Version(first)) for one in requirement.specifier):
+        return line
+    return f"{requirement.name}{f' ; {requirement.marker}' if requirement.marker else ''}"
+
+
+def _keeps_out(bound: Specifier, first: Version) -> bool:
+    """Tell whether a bound keeps out a release and every later one."""
+    if bound.operator not in {"<", "<=", "==", "~="}:
+        return False
+    top = Version(bound.version.removesuffix(".*"))
+    return top <= first if bound.operator == "<" else top < first and not bound.contains(first)
 
 
 def _installed(project: Project) -> Installed:
@@ -274,7 +308,7 @@ def _installed(project: Project) -> Installed:
     backend = str(system.get("build-backend") or DEFAULT_BACKEND)
     root = re.split(r"[.:]", backend)[0]
     plain = root in _PLAIN_BACKENDS or (root == "setuptools" and project.setup_py is None)
-    if plain and not system.get("backend-path"):
+    if plain and backend != OLD_POETRY and not system.get("backend-path"):
         return Installed(directory=project.directory)
     return Installed(directory=project.directory, backend=backend, backend_path=texts(system.get("backend-path")))
 

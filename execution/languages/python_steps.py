@@ -20,6 +20,8 @@ UV = "/opt/casewright-tools/uv"
 INPUTS = "/opt/casewright-inputs"
 WORK = f"{ENVIRONMENT_DIR}/.casewright"
 PYTHON = f"{ENVIRONMENT_DIR}/bin/python"
+# Build tools call each other by name (meson, ninja, cython, uv-build), which an activated environment would allow.
+ACTIVATED = 'PATH="$PWD/../env/bin:$PATH"'
 
 
 class StepRefusedError(Exception):
@@ -91,6 +93,9 @@ def runtime_mounts(runtime: Runtime) -> tuple[Mount, ...]:
     if runtime.prefix.is_relative_to("/usr"):
         return ()
     mounts = [Mount(source=runtime.prefix, target=RUNTIME_DIR)]
+    if (runtime.prefix / "include").is_dir():
+        # Whatever compiles an extension is told to look for the headers where the interpreter was installed.
+        mounts.append(Mount(source=runtime.prefix / "include", target=str(runtime.prefix / "include")))
     if any((runtime.prefix / "lib").glob("libpython3*.so.*")):
         # An interpreter that was built with its library apart looks for it where it was installed, and nowhere else.
         mounts.append(Mount(source=runtime.prefix / "lib", target=str(runtime.prefix / "lib")))

@@ -47,7 +47,8 @@ def test_a_dated_resolution_names_what_it_is_asked_for_and_when() -> None:
     assert "--exclude-newer-package setuptools=2022-10-01T00:00:00Z" in resolve
     assert resolve.endswith("../needs.in -o ../requirements.txt")
     assert install == "../env/bin/python -m pip install --require-hashes --no-deps -r ../requirements.txt"
-    assert project.startswith("SETUPTOOLS_SCM_PRETEND_VERSION=1.3.dev0 ../env/bin/python -m pip install --no-index")
+    stated = 'SETUPTOOLS_SCM_PRETEND_VERSION=1.3.dev0 PATH="$PWD/../env/bin:$PATH" '
+    assert project.startswith(f"{stated}../env/bin/python -m pip install --no-index")
 
 
 def test_a_lock_file_is_exported_first() -> None:
