@@ -2,7 +2,8 @@
 
 CLONES is a folder with a clone (bare or not) of each repository of repositories.json, at ``owner/name``, ``name`` or
 ``owner+name/repo``. Results go to OUT, a JSON object a line; a pair that is there already is not measured again.
-`--only TEXT` takes the repositories whose name contains it, `--summary` prints the shares and the reasons only.
+`--only TEXT` takes the repositories whose name or language contains it, `--summary` prints the shares and the reasons
+only; `--cut` makes runs shorter for a first look, and is no measurement.
 What counts is written in README.md beside this file.
 """
 
@@ -59,6 +60,7 @@ class Bench:
     clones: Path
     store: Store
     sandbox: Sandbox
+    cut_seconds: int = CUT_SECONDS
 
 
 def pairs(only: str) -> Iterator[Pair]:
@@ -66,7 +68,7 @@ def pairs(only: str) -> Iterator[Pair]:
     rows = json.loads(LIST.read_text(encoding="utf-8"))
     for number in reversed(range(5)):
         for row in rows:
-            if only in row["repository"]:
+            if only in f"{row['repository']} {row['language']}":
                 yield Pair(repository=row["repository"], language=row["language"], commit=row["commits"][number])
 
 
@@ -126,7 +128,7 @@ def _measured(pair: Pair, bench: Bench, repository: Repository) -> dict[str, Any
             with tempfile.TemporaryDirectory() as work:
                 tree = Path(work) / "tree"
                 repository.export(commit.id, tree)
-                row |= _suite(recipe, language, built, files, tree, bench.sandbox)
+                row |= _suite(recipe, language, built, files, tree, bench)
     except BuildRefusedError as refused:
         return row | _refused(refused.refusal)
     finally:
@@ -148,15 +150,15 @@ def _refused(refusal: Refusal) -> dict[str, Any]:
 
 
 def _suite(
-    recipe: Recipe, language: Language, built: Environment, files: tuple[str, ...], tree: Path, sandbox: Sandbox
+    recipe: Recipe, language: Language, built: Environment, files: tuple[str, ...], tree: Path, bench: Bench
 ) -> dict[str, Any]:
-    left = CUT_SECONDS
+    left = bench.cut_seconds
     seen: list[tuple[tuple[str, ...], Observation]] = []
     waiting = list(_parts(files))
     while waiting and left > 0:
         part = waiting.pop(0)
         observation = observe_once(
-            sandbox=sandbox,
+            sandbox=bench.sandbox,
             language=language,
             environment=built,
             check=language.check(recipe, part),
@@ -245,13 +247,14 @@ def main() -> int:
     arguments.add_argument("clones", type=Path)
     arguments.add_argument("out", type=Path)
     arguments.add_argument("--only", default="")
+    arguments.add_argument("--cut", type=int, default=CUT_SECONDS)
     arguments.add_argument("--jobs", type=int, default=2)
     arguments.add_argument("--summary", action="store_true")
     chosen = arguments.parse_args()
     known = [json.loads(line) for line in chosen.out.read_text().splitlines()] if chosen.out.exists() else []
     done = {(row["repository"], row["commit"]) for row in known}
     if not chosen.summary:
-        bench = Bench(clones=chosen.clones, store=Store(), sandbox=choose())
+        bench = Bench(clones=chosen.clones, store=Store(), sandbox=choose(), cut_seconds=chosen.cut)
         missing = [pair for pair in pairs(chosen.only) if (pair.repository, pair.commit) not in done]
         with ThreadPoolExecutor(chosen.jobs) as pool, chosen.out.open("a", encoding="utf-8") as out:
             for future in as_completed([pool.submit(measured, pair, bench) for pair in missing]):
