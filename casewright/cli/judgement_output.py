@@ -7,7 +7,7 @@ from typing import Any, Final
 from casewright.cli.output import fitted, one_line, shown, styled, table
 from miner.funnel import Funnel
 from miner.judgement import Judgement, Reached, Standing
-from miner.reasons import EXPLANATIONS, Reason
+from miner.reasons import EXPLANATIONS, Reason, Stage
 
 SHORT_ID: Final = 10
 _STYLES: Final = {
@@ -127,6 +127,11 @@ def funnel_text(funnel: Funnel) -> str:
     text = table(rows, right=(1,))
     if not dict(funnel.stages)[Reached.ADMITTED] and not funnel.waiting:
         text += "\n\nNo case yet: the reasons above say why; `casewright funnel --reason CODE` lists the changes."
+    if any(EXPLANATIONS[drop.reason].stage is Stage.ENVIRONMENT for drop in funnel.drops):
+        text += (
+            "\n\nWhere an environment is missing, `casewright environment SOURCE --commit REV --build` names the step"
+            "\nthat failed and what casewright.yaml could say instead."
+        )
     return text
 
 

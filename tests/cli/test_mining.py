@@ -162,3 +162,11 @@ def test_the_funnel_says_what_is_waiting_and_what_the_machine_spoilt() -> None:
     assert lines[0].split() == ["scanned", "1,203"]
     assert lines[5].split()[:2] == ["infrastructure", "1,200"]
     assert lines[6].split()[:2] == ["candidate", "3"]
+
+
+@pytest.mark.parametrize(
+    ("reason", "advised"), [(Reason.ENVIRONMENT_FAILED, True), (Reason.RUNNER_MISSING, True), (Reason.FLAKY, False)]
+)
+def test_the_funnel_says_where_the_reason_of_a_missing_environment_is_told(reason: Reason, *, advised: bool) -> None:
+    row = Tally(reached=Reached.SHAPED, standing=Standing.REJECTED, reason=reason, count=1)
+    assert ("casewright environment SOURCE --commit REV --build" in funnel_text(funnel([row]))) is advised
