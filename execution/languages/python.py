@@ -45,6 +45,7 @@ from execution.languages.python_runner import (
     demanded_plugins,
     holds_tests,
     is_test_name,
+    own_options,
 )
 from execution.languages.python_scripts import read_setup_script
 from execution.languages.python_sources import Source, sources, sources_beside
@@ -96,7 +97,9 @@ def plan(request: PlanRequest) -> Recipe | Refusal:
     options: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     if runner == PYTEST:
-        plugins = (one for one in demanded_plugins(configuration) if not distribution_names((one,)) & wanted)
+        plugins = (
+            one for one in demanded_plugins(configuration, own_options(tree)) if not distribution_names((one,)) & wanted
+        )
         added = (*(() if PYTEST in wanted else (PYTEST,)), *plugins)
         options, notes = check_options(configuration, wanted | distribution_names(added))
     needs = collect_needs(tree, project, places, added, others)
@@ -210,13 +213,14 @@ def runtime_mounts(runtime: Runtime) -> tuple[Mount, ...]:
 
 
 def env(environment: Environment, variation: Mapping[str, str]) -> Mapping[str, str]:
-    """Return the variables of a run: a stranger's clean shell, with the interpreter on the path.
+    """Return the variables of a run: a stranger's clean shell, with the environment and the interpreter on the path.
 
     Nothing else is set without a variation: a variable such as ``PYTHONDONTWRITEBYTECODE`` would be seen by the tests
     and by the interpreters that they start.
     """
     runtime = () if environment.runtime.prefix.is_relative_to("/usr") else (f"{RUNTIME_DIR}/bin",)
-    variables = {"LC_ALL": "C.UTF-8", "PATH": ":".join((*runtime, "/usr/local/bin", "/usr/bin", "/bin"))}
+    folders = (f"{ENVIRONMENT_DIR}/bin", *runtime, "/usr/local/bin", "/usr/bin", "/bin")
+    variables = {"LC_ALL": "C.UTF-8", "PATH": ":".join(folders)}
     if "hash_seed" in variation:
         variables["PYTHONHASHSEED"] = variation["hash_seed"]
     if "time_zone" in variation:
@@ -225,7 +229,10 @@ def env(environment: Environment, variation: Mapping[str, str]) -> Mapping[str, 
 
 
 def check(recipe: Recipe, files: tuple[str, ...]) -> Check:
-    """Return how graded files are run, in the order given; they are paths from the tree's root."""
+    """Return how graded files are run, in the order given; they are paths from the tree's root.
+
+    The environment's programs are on the path, since tests start the project's own ones by name.
+    """
     at = "" if recipe.directory == "." else recipe.directory + "/"
     up = "../" * (1 + at.count("/"))
     names = tuple(path.removeprefix(at) for path in files)
@@ -238,7 +245,7 @@ def check(recipe: Recipe, files: tuple[str, ...]) -> Check:
         script, arguments = "unittest_report.py", ("-v", *names)
         report_file, report_format = "", UNITTEST_TEXT
     return Check(
-        command=shlex.join((python, "-m", recipe.runner, *arguments)),
+        command=f'PATH="$PWD/{up}env/bin:$PATH" {shlex.join((python, "-m", recipe.runner, *arguments))}',
         report_file=report_file,
         report_format=report_format,
         observed=(python, f"{TOOLS_DIR}/{script}", *arguments),

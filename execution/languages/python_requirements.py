@@ -32,7 +32,7 @@ _PLAIN_BACKENDS = frozenset({"hatchling", "poetry", "flit_core", "flit", "pdm"})
 # The releases of back-ends that can install a project in place first.
 _FIRST_IN_PLACE: Mapping[str, str] = {
     "setuptools": "64.0.0", "flit-core": "3.4.0", "flit": "3.4.0", "poetry-core": "1.0.8", "pdm-pep517": "1.0.0",
-    "hatchling": "0.10.0",
+    "hatchling": "0.10.0", "pip": "21.3",
 }  # fmt: skip
 # What poetry's back-end was called before it became a distribution of its own.
 OLD_POETRY = "poetry.masonry.api"
@@ -214,10 +214,14 @@ def collect_needs(
     bounds = (line for source in chosen for line in source.constraints)
     return replace(
         needs,
-        lines=tuple(dict.fromkeys(line for line in lines if _is_foreign(line, names))),
+        lines=tuple(dict.fromkeys(able_to_install_in_place(line) for line in lines if _is_foreign(line, names))),
         manifests=tuple(dict.fromkeys(manifests)),
         extras=extras if manifests else (),
-        constraints=locked_versions(tree, project) or tuple(dict.fromkeys(bounds)),
+        constraints=tuple(
+            line
+            for line in locked_versions(tree, project) or dict.fromkeys(bounds)
+            if able_to_install_in_place(line) == line
+        ),
     )
 
 

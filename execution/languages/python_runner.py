@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 import fnmatch
+import itertools
 import posixpath
 import re
+import shlex
 from collections.abc import Mapping
 from typing import Final
 
@@ -29,30 +31,64 @@ _SPEAKING_FILES = (
 _SPEAKING_PATTERNS = (".github/workflows/*", "*requirements*.txt", "requirements/*", "*requirements*.in")
 _SPEAKS = re.compile(r"\bpy\.?test\b")
 
-# What a configuration can't be without, by option of the command line and by key of the file.
+# What a configuration can't be without, by option of the command line, by plugin after ``-p`` and by key of the file.
 _PLUGIN_OF_OPTION: Mapping[str, str] = {
     "--cov": "pytest-cov", "--no-cov": "pytest-cov", "-n": "pytest-xdist", "--numprocesses": "pytest-xdist",
-    "--dist": "pytest-xdist",
-    "--timeout": "pytest-timeout", "--asyncio-mode": "pytest-asyncio", "--benchmark": "pytest-benchmark",
-    "--reruns": "pytest-rerunfailures", "--randomly": "pytest-randomly", "--random-order": "pytest-random-order",
-    "--disable-socket": "pytest-socket", "--allow-hosts": "pytest-socket", "--allow-unix-socket": "pytest-socket",
-    "--forked": "pytest-forked", "--html": "pytest-html", "--ds": "pytest-django", "--reuse-db": "pytest-django",
-    "--nomigrations": "pytest-django", "--typeguard-packages": "typeguard", "--hypothesis": "hypothesis",
-    "--snapshot": "syrupy", "--doctest-plus": "pytest-doctestplus", "--mypy": "pytest-mypy",
-    "--flake8": "pytest-flake8",
-    "--isort": "pytest-isort", "--black": "pytest-black", "--ruff": "pytest-ruff", "--pylint": "pytest-pylint",
-    "--record-mode": "pytest-recording", "--block-network": "pytest-recording",
-    "--beartype-packages": "pytest-beartype",
-    "--inline-snapshot": "inline-snapshot", "--picked": "pytest-picked", "--instafail": "pytest-instafail",
-    "--mpl": "pytest-mpl", "--pspec": "pytest-pspec", "--spec": "pytest-spec", "--count": "pytest-repeat",
+    "--dist": "pytest-xdist", "--maxprocesses": "pytest-xdist", "--tx": "pytest-xdist", "--boxed": "pytest-xdist",
+    "--timeout": "pytest-timeout", "--session-timeout": "pytest-timeout", "--asyncio": "pytest-asyncio",
+    "--benchmark": "pytest-benchmark", "--reruns": "pytest-rerunfailures", "--only-rerun": "pytest-rerunfailures",
+    "--rerun-except": "pytest-rerunfailures", "--retries": "pytest-retry", "--randomly": "pytest-randomly",
+    "--random-order": "pytest-random-order", "--order": "pytest-order", "--disable-socket": "pytest-socket",
+    "--allow-hosts": "pytest-socket", "--allow-unix-socket": "pytest-socket", "--forked": "pytest-forked",
+    "--html": "pytest-html", "--self-contained-html": "pytest-html", "--json-report": "pytest-json-report",
+    "--ds": "pytest-django", "--dc": "pytest-django", "--reuse-db": "pytest-django", "--create-db": "pytest-django",
+    "--nomigrations": "pytest-django", "--no-migrations": "pytest-django", "--migrations": "pytest-django",
+    "--fail-on-template-vars": "pytest-django", "--typeguard-packages": "typeguard",
+    "--jaxtyping-packages": "jaxtyping", "--hypothesis": "hypothesis", "--snapshot": "syrupy",
+    "--doctest-plus": "pytest-doctestplus", "--doctest-rst": "pytest-doctestplus",
+    "--doctest-ufunc": "pytest-doctestplus", "--remote-data": "pytest-remotedata", "--arraydiff": "pytest-arraydiff",
+    "--record-mode": "pytest-recording", "--block-network": "pytest-recording", "--vcr-record": "pytest-vcr",
+    "--beartype-packages": "pytest-beartype", "--inline-snapshot": "inline-snapshot", "--picked": "pytest-picked",
+    "--instafail": "pytest-instafail", "--mpl": "pytest-mpl",
+    "--count": "pytest-repeat", "--xdoctest": "xdoctest", "--nbval": "nbval", "--nbmake": "nbmake",
+    "--markdown-docs": "pytest-markdown-docs", "--memray": "pytest-memray", "--splits": "pytest-split",
+    "--store-durations": "pytest-split", "--durations-path": "pytest-split", "--testmon": "pytest-testmon",
+    "--force-sugar": "pytest-sugar",  "--clarity": "pytest-clarity",  "--force-regen": "pytest-regressions",
+    "--parallel-threads": "pytest-run-parallel", "--envfile": "pytest-dotenv",
+    "--asyncio-mode": "pytest-asyncio",     "--no-flaky-report": "flaky",
+    "--force-flaky": "flaky", "--max-runs": "flaky", "--min-passes": "flaky",
+}  # fmt: skip
+_PLUGIN_OF_NAME: Mapping[str, str] = {
+    "xdist": "pytest-xdist", "pytest_cov": "pytest-cov", "pytest_asyncio": "pytest-asyncio",
+    "pytest_mock": "pytest-mock", "pytest_timeout": "pytest-timeout", "pytest_httpbin": "pytest-httpbin",
+    "pytest_trio": "pytest-trio", "aiohttp.pytest_plugin": "aiohttp", "anyio": "anyio", "tornado": "pytest-tornado",
+    "celery.contrib.pytest": "celery", "sybil": "sybil", "hypothesis": "hypothesis", "xdoctest": "xdoctest",
+    "pytest_benchmark": "pytest-benchmark", "pytest_django": "pytest-django",
 }  # fmt: skip
 _PLUGIN_OF_KEY: Mapping[str, str] = {
     "asyncio_mode": "pytest-asyncio", "asyncio_default_fixture_loop_scope": "pytest-asyncio",
-    "timeout": "pytest-timeout",
-    "django_settings_module": "pytest-django", "env": "pytest-env", "mock_use_standalone_module": "pytest-mock",
-    "trio_mode": "pytest-trio", "anyio_mode": "anyio", "bdd_features_base_dir": "pytest-bdd", "qt_api": "pytest-qt",
-    "mypy_testing_base": "pytest-mypy-plugins",
+    "asyncio_default_test_loop_scope": "pytest-asyncio", "asyncio_debug": "pytest-asyncio",
+    "timeout": "pytest-timeout", "timeout_method": "pytest-timeout", "timeout_func_only": "pytest-timeout",
+    "session_timeout": "pytest-timeout", "django_settings_module": "pytest-django",
+    "django_configuration": "pytest-django", "django_find_project": "pytest-django", "env": "pytest-env",
+    "env_files": "pytest-dotenv", "mock_use_standalone_module": "pytest-mock",
+    "mock_traceback_monkeypatch": "pytest-mock", "trio_mode": "pytest-trio", "anyio_mode": "anyio",
+    "bdd_features_base_dir": "pytest-bdd", "qt_api": "pytest-qt", "mypy_testing_base": "pytest-mypy-plugins",
+    "mypy_plugin_entry_point": "pytest-mypy-plugins", "doctest_plus": "pytest-doctestplus",
+    "doctest_subpackage_requires": "pytest-doctestplus", "doctest_norecursedirs": "pytest-doctestplus",
+    "remote_data_strict": "pytest-remotedata", "reruns": "pytest-rerunfailures",
+    "reruns_delay": "pytest-rerunfailures", "retries": "pytest-retry", "beartype_packages": "pytest-beartype",
+    "jaxtyping_packages": "jaxtyping",
+    "python_paths": "pytest-pythonpath",
 }  # fmt: skip
+# Plugins that make items of their own beside the tests: what they say of the style of a file judges no behaviour.
+_LINTERS = (
+    "--flake8", "--isort", "--black", "--mypy", "--mypy-ignore-missing-imports", "--pylint", "--ruff", "--ruff-format",
+    "--pep8", "--pycodestyle", "--codestyle", "--flakes", "--pydocstyle", "--docstyle", "--pylama", "--mccabe",
+    "--bandit", "--vulture", "--eradicate", "--checkdocs", "--dead-fixtures", "--dup-fixtures",
+    "--enabler",
+)  # fmt: skip
+_LINTER_PREFIXES = ("--pylint-", "--mypy-", "--flake8-", "--isort-", "--black-", "--ruff-", "--pylama-")
 
 
 def choose_runner(
@@ -132,24 +168,46 @@ def is_test_name(path: str, configuration: PytestConfiguration) -> bool:
     )
 
 
-def demanded_plugins(configuration: PytestConfiguration) -> tuple[str, ...]:
-    """Return the requirements that pytest would not start without, or would run the tests differently without."""
-    return tuple(plugin_demands(configuration))
+def own_options(tree: TreeReader) -> frozenset[str]:
+    """Return the options of the command line that the tree's own conftest files add: no plugin is asked for those."""
+    found: set[str] = set()
+    for path in tree.paths:
+        if posixpath.basename(path) == b"conftest.py":
+            text = read_text(tree, path.decode("utf-8", "surrogateescape")) or ""
+            found.update(re.findall(r"addoption\(\s*[\"'](--?[\w-]+)", text))
+    return frozenset(found)
 
 
-def plugin_demands(configuration: PytestConfiguration) -> Mapping[str, str]:
+def demanded_plugins(configuration: PytestConfiguration, own: frozenset[str] = frozenset()) -> tuple[str, ...]:
+    """Return the requirements that pytest would not start without, or would run the tests differently without.
+
+    ``own`` are options that the tree adds itself (``own_options``).
+    """
+    return tuple(plugin_demands(configuration, own))
+
+
+def plugin_demands(configuration: PytestConfiguration, own: frozenset[str] = frozenset()) -> Mapping[str, str]:
     """Return the same with what demands each: an option of ``addopts``, or a key of the configuration."""
     found: dict[str, str] = {}
-    for word in configuration.addopts:
-        for option, plugin in _PLUGIN_OF_OPTION.items():
-            if _is_option(word, option):
-                found.setdefault(plugin, f"addopts of {configuration.path} has {word}")
+    words, _ = without_linters(configuration.addopts)
+    for word, following in itertools.zip_longest(words, words[1:], fillvalue=""):
+        plugins = () if word.split("=")[0] in own else _PLUGIN_OF_OPTION.items()
+        options = [plugin for option, plugin in plugins if _is_option(word, option)]
+        name = following if word == "-p" else word.removeprefix("-p") if re.match(r"-p[a-z]", word) else ""
+        for plugin in (*options[-1:], *([_PLUGIN_OF_NAME[name]] if name in _PLUGIN_OF_NAME else [])):
+            found.setdefault(plugin, f"addopts of {configuration.path} has {word} {name}".rstrip())
     for key in configuration.options:
         if key.lower() in _PLUGIN_OF_KEY:
             found.setdefault(_PLUGIN_OF_KEY[key.lower()], f"{configuration.path} sets {key}")
     for plugin in configuration.words("required_plugins"):
         found.setdefault(plugin, f"required_plugins of {configuration.path}")
     return found
+
+
+def without_linters(words: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the options without those that make a linter judge the files, and those that were taken out."""
+    out = tuple(word for word in words if word.split("=")[0] in _LINTERS or word.startswith(_LINTER_PREFIXES))
+    return tuple(word for word in words if word not in out), out
 
 
 def _is_option(word: str, option: str) -> bool:
@@ -165,9 +223,12 @@ def check_options(
 
     Switched off is what judges the suite and not its tests, and what makes two equal runs differ.
     """
-    words = configuration.addopts
+    words, linters = without_linters(configuration.addopts)
     options = ["--continue-on-collection-errors", "-rX"]
     notes: list[str] = []
+    if linters:
+        options += ["-o", f"addopts={shlex.join(words)}"]
+        notes.append(f"no linter runs as a test ({' '.join(linters)}): it judges the files, not their tests")
     cached = {"--lf", "--last-failed", "--ff", "--failed-first", "--nf", "--new-first", "--sw", "--stepwise"}
     if "cache_dir" not in configuration.options and not any(
         word.split("=")[0] in cached or word.startswith("--cache") for word in words

@@ -116,8 +116,8 @@ def test_a_runtime_that_is_not_here_is_a_refusal() -> None:
 def test_a_check_is_the_same_run_twice_and_stands_alone() -> None:
     made = recipe(graded=("tests/test_a.py", "tests/test b's.py"))
     check = python.check(made, ("tests/test_a.py", "tests/test b's.py"))
-    words = shlex.split(check.command)
-    assert words[:3] == ["../env/bin/python", "-m", "pytest"]
+    assert check.command.startswith('PATH="$PWD/../env/bin:$PATH" ../env/bin/python -m pytest ')
+    words = shlex.split(check.command)[1:]
     assert check.observed == (words[0], f"{TOOLS_DIR}/pytest_report.py", *words[3:])
     assert words[3:] == [
         "--junitxml=../report.xml", "--continue-on-collection-errors", "-rX", "-p", "no:cacheprovider", "--no-cov",
@@ -138,7 +138,9 @@ def test_a_project_in_a_folder_is_checked_there() -> None:
     assert isinstance(made, Recipe)
     assert made.directory == "packages/lid"
     check = python.check(made, graded)
-    assert check.command.startswith("../../../env/bin/python -m pytest --junitxml=../../../report.xml ")
+    assert check.command.startswith(
+        'PATH="$PWD/../../../env/bin:$PATH" ../../../env/bin/python -m pytest --junitxml=../../../report.xml '
+    )
     assert check.command.endswith(" tests/test_l.py")
     assert check.report_file == "../report.xml"
 
@@ -151,10 +153,10 @@ def environment(folder: Path, prefix: str = "/opt/python3.12") -> Environment:
 def test_a_run_has_a_plain_environment_that_a_variation_alone_adds_to(tmp_path: Path) -> None:
     plain = python.env(environment(tmp_path), {})
     assert set(plain) == {"LC_ALL", "PATH"}
-    assert plain["PATH"].startswith(f"{RUNTIME_DIR}/bin:")
+    assert plain["PATH"].startswith(f"{ENVIRONMENT_DIR}/bin:{RUNTIME_DIR}/bin:")
     varied = python.env(environment(tmp_path), {"hash_seed": "7", "time_zone": "Asia/Tokyo"})
     assert dict(varied) == {**plain, "PYTHONHASHSEED": "7", "TZ": "Asia/Tokyo"}
-    assert python.env(environment(tmp_path, "/usr"), {})["PATH"] == "/usr/local/bin:/usr/bin:/bin"
+    assert python.env(environment(tmp_path, "/usr"), {})["PATH"] == f"{ENVIRONMENT_DIR}/bin:/usr/local/bin:/usr/bin:/bin"
 
 
 def test_a_run_sees_environment_interpreter_and_reporters_read_only(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from execution.languages import python
 from execution.languages.python_project import PytestConfiguration, read_pytest_configuration
-from execution.languages.python_runner import check_options, choose_runner, demanded_plugins
+from execution.languages.python_runner import check_options, choose_runner, demanded_plugins, own_options
 from tests.support.memory_tree import MemoryTree
 
 UNITTEST = "import unittest\nclass BoxTest(unittest.TestCase):\n    def test_one(self): pass\n"
@@ -121,3 +121,29 @@ def test_plugins_that_the_configuration_demands() -> None:
     assert demanded_plugins(PytestConfiguration(options=options)) == (
         "pytest-cov", "pytest-xdist", "pytest-timeout", "pytest-asyncio", "pytest-httpx>=0.2",
     )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("addopts", "plugins"),
+    [
+        ("-p xdist -p no:cacheprovider", ("pytest-xdist",)),
+        ("-ppytest_httpbin --strict-markers -ra --tb=short --durations=10", ("pytest-httpbin",)),
+        ("--doctest-modules --doctest-glob=*.rst", ()),
+        ("--doctest-plus --doctest-rst", ("pytest-doctestplus",)),
+        ("--randomly-seed=1 --benchmark-disable --reruns 3", ("pytest-randomly", "pytest-benchmark",
+                                                              "pytest-rerunfailures")),
+        ("--flake8 --pylint --mypy --isort --black", ()),
+        ("--record-mode=none", ()),
+    ],
+)  # fmt: skip
+def test_an_option_of_a_plugin_demands_the_plugin(addopts: str, plugins: tuple[str, ...]) -> None:
+    tree = MemoryTree({"tests/conftest.py": "def pytest_addoption(parser):\n    parser.addoption('--record-mode')\n"})
+    assert demanded_plugins(PytestConfiguration(options={"addopts": addopts}), own_options(tree)) == plugins
+
+
+def test_a_linter_that_runs_as_a_test_is_switched_off_and_its_plugin_is_not_needed() -> None:
+    configuration = PytestConfiguration(options={"addopts": "-ra --flake8 --cov=box '--ignore=a b' --mypy"})
+    options, notes = check_options(configuration, frozenset())
+    assert options[options.index("-o") + 1] == "addopts=-ra --cov=box '--ignore=a b'"
+    assert "--no-cov" in options
+    assert any("--flake8 --mypy" in note for note in notes)

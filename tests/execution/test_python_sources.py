@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from execution.languages.python_project import read_project
-from execution.languages.python_requirements import Needs, choose_sources, collect_needs
+from execution.languages.python_requirements import Needs, able_to_install_in_place, choose_sources, collect_needs
 from execution.languages.python_sources import sources
 from tests.support.memory_tree import MemoryTree
 
@@ -157,3 +157,40 @@ def test_what_building_the_project_needs(files: dict[str, str], build: tuple[str
 def test_needs_survive_the_settings_of_a_recipe() -> None:
     found = needs({"setup.py": "from setuptools import setup\nsetup(extras_require={'test': ['pytest']})\n"})
     assert Needs.from_text(found.text()) == found
+
+
+@pytest.mark.parametrize(
+    ("line", "kept"),
+    [
+        ("setuptools<64", "setuptools"),
+        ("setuptools==58.1.0 ; python_version < '3.12'", 'setuptools ; python_version < "3.12"'),
+        ("flit_core >=2,<3", "flit_core"),
+        ("flit_core >=2,<4", "flit_core >=2,<4"),
+        ("setuptools>=40", "setuptools>=40"),
+        ("setuptools<70", "setuptools<70"),
+        ("setuptools!=60", "setuptools!=60"),
+        ("poetry-core~=1.0", "poetry-core~=1.0"),
+        ("poetry-core==1.0.*", "poetry-core==1.0.*"),
+        ("pip==20.1", "pip"),
+        ("attrs<20", "attrs<20"),
+        ("no requirement", "no requirement"),
+    ],
+)
+def test_a_bound_that_keeps_out_whatever_installs_in_place_is_dropped(line: str, kept: str) -> None:
+    assert able_to_install_in_place(line) == kept
+
+
+def test_the_back_end_of_old_poetry_is_poetry_core_and_nothing_else_of_poetry() -> None:
+    system = '[build-system]\nrequires = ["poetry>=0.12"]\nbuild-backend = "poetry.masonry.api"\n'
+    found = needs({"pyproject.toml": '[tool.poetry]\nname = "box"\nversion = "1"\n' + system})
+    assert found.build == ("poetry-core>=1.0.8",)
+    assert [one.backend for one in found.installed] == ["poetry.masonry.api"]
+
+
+def test_what_tox_refers_to_is_found() -> None:
+    tox = (
+        "[base]\ndeps =\n    pytest\n    {[more]deps}\n[more]\ndeps = mock\n"
+        "[testenv]\ndeps =\n    {[base]deps}\n    {env:NUMPY:numpy>=1}\nextras = {env:EXTRAS:fast}\n"
+    )
+    files = {"tox.ini": tox, "pyproject.toml": PROJECT + '[project.optional-dependencies]\nfast = ["idna"]\n'}
+    assert set(needs(files).lines) == {"pytest", "mock", "numpy>=1", "idna"}
