@@ -157,7 +157,7 @@ def holds_tests(source: str, configuration: PytestConfiguration) -> bool:
 def is_test_name(path: str, configuration: PytestConfiguration) -> bool:
     """Tell whether a runner collects a file of this name, by the configured patterns or the usual ones."""
     name = posixpath.basename(path)
-    if not name.endswith(".py") or name == "conftest.py":
+    if not name.endswith(".py") or name == "conftest.py" or _is_left_out(path, configuration):
         return False
     patterns = (*configuration.words("python_files"), *DEFAULT_PATTERNS)
     # A pattern with a slash is matched against the whole path, as pytest does it.
@@ -176,6 +176,24 @@ def own_options(tree: TreeReader) -> frozenset[str]:
             text = read_text(tree, path.decode("utf-8", "surrogateescape")) or ""
             found.update(re.findall(r"addoption\(\s*[\"'](--?[\w-]+)", text))
     return frozenset(found)
+
+
+def _is_left_out(path: str, configuration: PytestConfiguration) -> bool:
+    """Tell whether the configuration keeps pytest out of a file's folder: what lies there are examples and data."""
+    base = posixpath.dirname(configuration.path)
+    inner = posixpath.relpath(path, base) if base else path
+    parts = inner.split("/")
+    folders = ["/".join(parts[: depth + 1]) for depth in range(len(parts) - 1)]
+    for pattern in configuration.words("norecursedirs"):
+        if any(fnmatch.fnmatchcase(*_matched(folder, pattern)) for folder in folders):
+            return True
+    ignored = [word.partition("=")[2].rstrip("/") for word in configuration.addopts if word.startswith("--ignore=")]
+    return any(place in {*folders, inner} for place in ignored)
+
+
+def _matched(folder: str, pattern: str) -> tuple[str, str]:
+    """Return what pytest matches with what: a pattern with a slash the end of the path, any other the name alone."""
+    return (f"/{folder}", f"*/{pattern}") if "/" in pattern else (posixpath.basename(folder), pattern)
 
 
 def demanded_plugins(configuration: PytestConfiguration, own: frozenset[str] = frozenset()) -> tuple[str, ...]:

@@ -74,7 +74,8 @@ def version_variables(project: Project, build_names: frozenset[str], described: 
     names = set(build_names)
     if table(project.table("tool", "pdm"), "version").get("source") != "scm":
         names.discard("pdm-backend")
-    if script.uses_scm:
+    if script.uses_scm or "setuptools_scm" in project.table("tool"):
+        # Other back-ends take the version from it too (flit_scm, scikit-build-core).
         names.add("setuptools-scm")
     if script.uses_pbr:
         names.add("pbr")

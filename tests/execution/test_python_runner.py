@@ -6,7 +6,13 @@ import pytest
 
 from execution.languages import python
 from execution.languages.python_project import PytestConfiguration, read_pytest_configuration
-from execution.languages.python_runner import check_options, choose_runner, demanded_plugins, own_options
+from execution.languages.python_runner import (
+    check_options,
+    choose_runner,
+    demanded_plugins,
+    is_test_name,
+    own_options,
+)
 from tests.support.memory_tree import MemoryTree
 
 UNITTEST = "import unittest\nclass BoxTest(unittest.TestCase):\n    def test_one(self): pass\n"
@@ -147,3 +153,23 @@ def test_a_linter_that_runs_as_a_test_is_switched_off_and_its_plugin_is_not_need
     assert options[options.index("-o") + 1] == "addopts=-ra --cov=box '--ignore=a b'"
     assert "--no-cov" in options
     assert any("--flake8 --mypy" in note for note in notes)
+
+
+@pytest.mark.parametrize(
+    ("options", "path", "collected"),
+    [
+        ({"norecursedirs": "testing/example_scripts build"}, "testing/example_scripts/a/test_x.py", False),
+        ({"norecursedirs": "testing/example_scripts build"}, "testing/test_x.py", True),
+        ({"norecursedirs": "data*"}, "tests/database/deep/test_x.py", False),
+        ({"norecursedirs": "data*"}, "tests/test_database.py", True),
+        ({"addopts": "--ignore=tests/slow/ -ra"}, "tests/slow/test_x.py", False),
+        ({"addopts": "--ignore=tests/test_x.py"}, "tests/test_x.py", False),
+        ({"addopts": "--ignore=tests/slow"}, "tests/slower/test_x.py", True),
+    ],
+)
+def test_what_the_configuration_keeps_pytest_out_of_is_no_test(
+    options: dict[str, str], path: str, *, collected: bool
+) -> None:
+    assert is_test_name(path, PytestConfiguration(path="pytest.ini", options=options)) is collected
+    inner = PytestConfiguration(path="packages/box/pytest.ini", options=options)
+    assert is_test_name(f"packages/box/{path}", inner) is collected

@@ -36,6 +36,7 @@ def test_any_description_gives_a_version(described: str) -> None:
         ({"pyproject.toml": "[tool.pdm.version]\nsource='scm'\n"}, {"pdm-backend"},
         {"PDM_BUILD_SCM_VERSION": "1.0.1.dev0"}),
         ({"pyproject.toml": "[project]\nversion='1'\n"}, {"pdm-backend"}, {}),
+        ({"pyproject.toml": "[tool.setuptools_scm]\n"}, {"flit-scm"}, {"SETUPTOOLS_SCM_PRETEND_VERSION": "1.0.1.dev0"}),
         ({"setup.py": "setup(use_scm_version=True)"}, {"setuptools"}, {"SETUPTOOLS_SCM_PRETEND_VERSION": "1.0.1.dev0"}),
         ({"setup.py": "setup(pbr=True)"}, {"setuptools"}, {"PBR_VERSION": "1.0.1.dev0"}),
     ],
