@@ -12,8 +12,9 @@ from typing import Final
 from casewright.errors import InfrastructureError
 from execution.languages import javascript_offline
 from execution.languages.base import Builder, Check, PlanRequest, Refusal, TreeReader
-from execution.languages.javascript_build import build_environment
+from execution.languages.javascript_build import MODULES, build_environment
 from execution.languages.javascript_check import build_check, recorded_check
+from execution.languages.javascript_compile import needed_build
 from execution.languages.javascript_failure import Failure, read_failure, telling_lines
 from execution.languages.javascript_installer import Installer, choose_installer, manager_refusal, node_refusal
 from execution.languages.javascript_manifest import (
@@ -34,12 +35,12 @@ from execution.languages.javascript_manifest import (
 from execution.languages.javascript_nodes import Candidate, asked_node, candidates
 from execution.languages.javascript_runner import NODE, VITEST, RunnerChoice, choose_runner, collected
 from execution.languages.javascript_runtime import find_exactly, runtime_env, runtime_mounts
-from execution.languages.javascript_setup import borrowed_files, setup_commands
+from execution.languages.javascript_setup import borrowed_files, setup_commands, with_compile
 from execution.observation import ReportReading
 from execution.package_plan import PackagePlan
 from execution.recipe import Environment, Recipe, Runtime, Why, why_of
 from execution.reports import jest, node_events, vitest
-from execution.sandbox import TREE_DIR, Ended, Mount, SandboxOutcome
+from execution.sandbox import ENVIRONMENT_DIR, TREE_DIR, Ended, Mount, SandboxOutcome
 
 name: Final = "javascript"
 _OTHER_NODE: Final = "install a node that it takes, or name the executable of one as node"
@@ -155,15 +156,22 @@ class Setting:
     lock: Lock | None = None
     installer: Installer | None = None
 
+    @property
+    def tools(self) -> str:
+        """The package manager as a package, for scripts that call it by name; empty for npm, which node brings."""
+        return self.installer.package if self.installer is not None else ""
+
 
 def _recipe(
     request: PlanRequest, candidate: Candidate, choice: RunnerChoice, setting: Setting, why: tuple[str, ...]
 ) -> Recipe:
+    compiled = needed_build(request.head, choice.directory, setting.root, request.graded)
     inputs: tuple[tuple[str, str], ...] = ()
     borrowed: Mapping[str, str] = {}
     if setting.installer is not None:
         files = environment_files(request.head, setting.root, setting.lock)
-        inputs = (*environment_inputs(request.head, files), ("install", setting.installer.command))
+        beside = f" {setting.tools}" if compiled and compiled.calls_manager else ""
+        inputs = (*environment_inputs(request.head, files), ("install", setting.installer.command + beside))
         # The base may be locked by another package manager's file, which the head's does not read.
         before = find_lock(request.base, setting.root, setting.installer.manager)
         borrowed = borrowed_files(
@@ -175,6 +183,7 @@ def _recipe(
         why_of("interpreter", f"node {candidate.runtime.version}, {candidate.because}"),
         why_of("runner", choice.why),
         *(why_of("installer" if setting.installer else "dependencies", one) for one in why),
+        *((why_of("build", f"`npm run {compiled.script}` before the tests, {compiled.because}"),) if compiled else ()),
     )
     settings = {
         "install": setting.installer.command if setting.installer else "",
@@ -187,6 +196,9 @@ def _recipe(
         "node_options": shlex.join(_node_options(request, choice)),
         "options": shlex.join((*invocation.options, *_suite_options(request, choice, setting.lock))),
         "graded": shlex.join(request.graded) if choice.runner == VITEST else "",
+        "compile": compiled.script if compiled else "",
+        "compile_directory": compiled.directory if compiled else "",
+        "tools": setting.tools if compiled and compiled.calls_manager else "",
         "exclude": shlex.join(_exclusions(request, choice, setting.lock)),
     }
     return Recipe(
@@ -304,8 +316,10 @@ def packages(setup: tuple[str, ...], base: str) -> PackagePlan:
 
 
 def mounts(environment: Environment) -> tuple[Mount, ...]:
-    """Return the runtime's mount; node_modules come through ``Environment.tree_mounts``."""
-    return runtime_mounts(environment.runtime)
+    """Return the runtime's mount and that of tools beside the tree; node_modules are ``Environment.tree_mounts``."""
+    tools = environment.folder / "env"
+    beside = (Mount(source=tools, target=ENVIRONMENT_DIR),) if (tools / MODULES).is_dir() else ()
+    return (*runtime_mounts(environment.runtime), *beside)
 
 
 def env(environment: Environment, variation: Mapping[str, str]) -> Mapping[str, str]:
@@ -316,7 +330,7 @@ def env(environment: Environment, variation: Mapping[str, str]) -> Mapping[str, 
 
 def check(recipe: Recipe, files: tuple[str, ...]) -> Check:
     """Return the check command over graded files, in the order given."""
-    return build_check(recipe, files)
+    return with_compile(recipe, build_check(recipe, files))
 
 
 def read(report: bytes, exit_code: int, files: tuple[str, ...], output: bytes) -> ReportReading:  # noqa: ARG001

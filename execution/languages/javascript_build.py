@@ -24,7 +24,7 @@ from execution.languages.javascript_installer import BUILD_ENV, dated
 from execution.languages.javascript_manifest import DEPENDENCY_FIELDS, join
 from execution.languages.javascript_runner import NODE
 from execution.languages.javascript_runtime import runtime_env, runtime_mounts
-from execution.languages.javascript_setup import shared_setup
+from execution.languages.javascript_setup import shared_setup, tools_command
 from execution.languages.system_packages import system_need
 from execution.recipe import Environment, Recipe
 from execution.sandbox import Ended, SandboxOutcome
@@ -47,6 +47,12 @@ def build_environment(recipe: Recipe, builder: Builder) -> Environment | Refusal
         if isinstance(used, Refusal):
             return used
         command = used
+        beside = tools_command(recipe)
+        if beside:
+            tooled = _run(recipe, builder, beside)
+            if tooled.exit_code != 0:
+                return _refusal(beside, tooled, read_failure(tooled.output), ())
+            command = f"{command} && {beside}"
     folders = tuple(folder for folder in _module_folders(builder.tree) if folder not in tracked)
     version = _runner_version(builder.tree, recipe)
     if version is None:

@@ -70,6 +70,14 @@ class Installer:
     loose: str
     why: tuple[str, ...] = ()
 
+    @property
+    def package(self) -> str:
+        """The package manager as a package of the registry; empty for npm, which comes with node."""
+        if self.manager == "npm":
+            return ""
+        berry = self.manager == "yarn" and version_tuple(self.version)[0] >= 2
+        return f"{'@yarnpkg/cli-dist' if berry else self.manager}@{self.version}"
+
 
 # For builds in our sandbox: one writable cache, nothing in an environment may share bytes with it, and a registry that
 # is busy is asked again.

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Mapping
+from dataclasses import replace
 
+from execution.languages.base import Check
 from execution.languages.javascript_installer import dated
 from execution.recipe import Recipe
 
@@ -65,6 +67,50 @@ def setup_commands(recipe: Recipe, shared: tuple[str, ...]) -> tuple[str, ...]:
     if added:
         commands.append(f"rm -f -- {_quoted(added)}")
     return tuple(commands)
+
+
+def tools_command(recipe: Recipe) -> str:
+    """Return what puts the package manager beside the clone, for a build whose scripts call it; or an empty string.
+
+    It is run in the folder of the install.
+    """
+    tools = recipe.setting("tools")
+    # Bun's package is a stand-in for a program that its own script fetches from the registry.
+    scripts = "" if tools.startswith("bun@") else " --ignore-scripts"
+    prefix = _up(recipe.setting("install_directory", ".")) + "../env"
+    return f"npm install --prefix {prefix} --no-save --no-audit --no-fund{scripts} {tools}" if tools else ""
+
+
+def with_compile(recipe: Recipe, check: Check) -> Check:
+    """Return a check that first runs the repository's own build, where the tests need what it makes.
+
+    The tests run whatever comes of it, and they alone decide: a build that ends with an error may have built enough,
+    and one that has built nothing is seen by them.
+    """
+    script = recipe.setting("compile")
+    if not script:
+        return check
+    up = _up(recipe.directory)
+    steps = [f"npm run {shlex.quote(script)}"]
+    folder = recipe.setting("compile_directory", ".")
+    if folder != recipe.directory:
+        steps.insert(0, f"cd {shlex.quote(up + folder)}")
+    if recipe.setting("tools"):
+        # Told from the folder that the check stands in, so it is set before another one is entered.
+        steps.insert(0, f'export PATH="$PWD/{up}../env/node_modules/.bin:$PATH"')
+    # What it prints may not stand where a runner prints its report.
+    first = f"({' && '.join(steps)}) >&2"
+    *start, command = check.observed
+    return replace(
+        check,
+        command=f"{first}; {check.command}",
+        observed=(*start, f"{first}; {command}"),
+        notes=(*check.notes, f"builds first, with `npm run {script}`: the tests work on what it makes"),
+    )
+
+
+def _up(directory: str) -> str:
+    return "" if directory == "." else "../" * (directory.count("/") + 1)
 
 
 def _quoted(paths: list[str]) -> str:
