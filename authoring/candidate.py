@@ -21,6 +21,7 @@ from miner.admission import AdmissionRequest, plan
 from miner.change import Change
 from miner.content import task_lines, texts_of
 from miner.forge_facts import ForgeTexts
+from miner.inline_tests import NO_INLINE_TESTS, inline_tests
 from miner.judgement import Judgement, Reached, Standing
 from miner.parts import Parts, split
 from miner.path_rules import glob_pattern
@@ -59,7 +60,9 @@ def prepare(change: Change, desk: Desk, era_date: EraDate) -> Prepared | Judgeme
     ``RepositoryError`` when git fails, ``ForgeError`` when the change's texts can't be had.
     """
     repository = desk.tools.repository
-    parts = split(change.entries, desk.rules)
+    # Where a command of the user's own runs tests, nobody knows which of a source file's it runs.
+    inline = NO_INLINE_TESTS if desk.overrides.get("test") else inline_tests(repository, change.entries, desk.rules)
+    parts = split(change.entries, desk.rules, inline)
     screened = screen_parts(change.entries, parts, desk.size_limits)
     if screened.reason is not None:
         return _refused(change, desk, screened.reason, sentence(screened), Reached.SCANNED)
@@ -72,7 +75,8 @@ def prepare(change: Change, desk: Desk, era_date: EraDate) -> Prepared | Judgeme
     # A command of the user's own is no rule that could say more of a file than its name does.
     candidates = parts.graded_at_head if desk.overrides.get("test") else parts.test_at_head
     test_files = tuple(path.decode() for path in candidates)
-    planned = plan(repository, change.base, change.head, test_files, desk.overrides)
+    split_files = frozenset(path.decode() for path in parts.inline.files)
+    planned = plan(repository, change.base, change.head, test_files, desk.overrides, split_files)
     if isinstance(planned, Refusal):
         return _refused(change, desk, Reason(planned.code), planned.detail, Reached.SHAPED)
     recipe, collected = planned
@@ -88,12 +92,13 @@ def prepare(change: Change, desk: Desk, era_date: EraDate) -> Prepared | Judgeme
         text=_text(texts),
         told=told,
         facts=_facts(change, desk, parts, collected),
-        apply=apply_command(change.base, change.head, parts.test),
+        apply=apply_command(change.base, change.head, parts.whole_test, parts.inline.hunks),
         request=AdmissionRequest(
             base=change.base,
             head=change.head,
             graded=collected,
-            test_part=parts.test,
+            test_part=parts.whole_test,
+            hunks=parts.inline.hunks,
             recipe=recipe,
             repeat=desk.repeat,
             limits=desk.limits,
@@ -117,7 +122,6 @@ def _refused(change: Change, desk: Desk, reason: Reason, detail: str, reached: R
 
 
 def _facts(change: Change, desk: Desk, parts: Parts, graded: tuple[str, ...]) -> ChangeFacts:
-    counts = desk.tools.repository.numstat(change.base, change.head)
     return ChangeFacts(
         base=change.base,
         head=change.head,
@@ -127,7 +131,8 @@ def _facts(change: Change, desk: Desk, parts: Parts, graded: tuple[str, ...]) ->
         committed=change.committer_time,
         support_files=tuple(path.decode() for path in parts.test if path.decode() not in graded),
         rest_files=len(parts.rest),
-        rest_lines=task_lines(counts, parts),
+        rest_lines=task_lines(desk.tools.repository, change, parts),
+        hunks=parts.inline.hunks,
     )
 
 

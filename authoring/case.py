@@ -180,16 +180,33 @@ class Limits(Record):
     disk_mb: Positive
 
 
+class HunkRow(Record):
+    """Lines of the base in a file that holds source and tests, and those of the grading commit that take their place.
+
+    Lines count from 1. Without lines at the base the others are put in before ``base_line`` (one more than there are:
+    at the end). ``item`` is what they hold, such as ``mod tests``.
+    """
+
+    path: RelativePath
+    item: FullLine
+    base_line: Positive
+    base_lines: Count
+    grading_line: Positive
+    grading_lines: Count
+
+
 class Grading(Record):
     """Evaluator-side: the test part, the commands and which tests decide. Paths are from the clone's root.
 
     ``apply`` runs at the clone's root, ``check`` in ``directory``. Test ids are the runner's own, verbatim.
+    ``test_hunks`` is written where a file of the test part holds source too: only these lines of it are the test part.
     """
 
     mode: Mode
     files: Annotated[tuple[RelativePath, ...], Field(min_length=1)]
     support_files: tuple[RelativePath, ...]
     excluded_files: tuple[ExcludedFile, ...]
+    test_hunks: Annotated[tuple[HunkRow, ...], Field(exclude_if=lambda rows: not rows)] = ()
     apply: Command
     check: Command
     resolved_when: FullLine

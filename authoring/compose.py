@@ -19,6 +19,7 @@ from authoring.case import (
     ExcludedFile,
     FailureRow,
     Grading,
+    HunkRow,
     Issue,
     Landing,
     Limits,
@@ -41,6 +42,7 @@ from execution.observation import RED, FailsBy, Observation, Outcome
 from execution.recipe import Recipe
 from miner.admission import Evidence
 from miner.forge_facts import ForgeTexts, IssueFacts, PullFacts
+from miner.hunks import TestHunk
 from miner.observe import Trial
 from miner.verdict import results
 
@@ -65,6 +67,7 @@ class ChangeFacts:
     support_files: tuple[str, ...]
     rest_files: int
     rest_lines: int
+    hunks: tuple[TestHunk, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -117,7 +120,8 @@ def compose(
         files=evidence.files,
         support_files=support,
         excluded_files=excluded,
-        apply=apply_command(facts.base, facts.head, (path.encode() for path in paths)),
+        test_hunks=tuple(_hunk(hunk) for hunk in facts.hunks),
+        apply=apply_command(facts.base, facts.head, (path.encode() for path in paths), facts.hunks),
         check=check.command,
         resolved_when=RESOLVED_BY_EXIT_CODE if evidence.by_exit_code else RESOLVED_WHEN,
         fail_to_pass=evidence.lists.fail_to_pass,
@@ -163,6 +167,17 @@ def compose(
         review=UNREVIEWED,
     )
     return with_record_digest(case)
+
+
+def _hunk(hunk: TestHunk) -> HunkRow:
+    return HunkRow(
+        path=hunk.path.decode(),
+        item=hunk.item,
+        base_line=hunk.base_line,
+        base_lines=hunk.base_lines,
+        grading_line=hunk.grading_line,
+        grading_lines=hunk.grading_lines,
+    )
 
 
 def _source(facts: ChangeFacts, naming: Naming, text: TaskText, told: ForgeTexts) -> Source:

@@ -13,6 +13,7 @@ from typing import Any
 
 from authoring.apply_command import apply_command
 from casewright.hashing import digest, digest_text
+from miner.hunks import TestHunk
 
 Place = tuple[str | int, ...]
 
@@ -47,6 +48,7 @@ def faults(plain: Mapping[str, Any]) -> Iterator[Fault]:
     elif len(plain["base_commit"]) != len(plain["grading_commit"]):
         yield Fault(place=("grading_commit",), message="has another length than the base commit")
     yield from _path_faults(plain["grading"])
+    yield from _hunk_faults(plain["grading"])
     yield from _command_faults(plain)
     yield from _test_faults(plain["grading"])
     yield from _proof_faults(plain)
@@ -63,6 +65,12 @@ def paths_of_test_part(grading: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the whole test part: graded, support and excluded files, each once, sorted by bytes."""
     names = {*grading["files"], *grading["support_files"], *(row["path"] for row in grading["excluded_files"])}
     return tuple(sorted(names, key=str.encode))
+
+
+def hunks_of_test_part(grading: Mapping[str, Any]) -> tuple[TestHunk, ...]:
+    """Return what the test part holds of files that hold source too, in the record's order."""
+    rows = grading.get("test_hunks", ())
+    return tuple(TestHunk(**{**row, "path": row["path"].encode("utf-8", "surrogateescape")}) for row in rows)
 
 
 def effective_state(plain: Mapping[str, Any]) -> str:
@@ -94,9 +102,27 @@ def _path_faults(grading: Mapping[str, Any]) -> Iterator[Fault]:
         yield Fault(place=("grading", "directory"), message=f"{directory!r} is not a plain path from the clone's root")
 
 
+def _hunk_faults(grading: Mapping[str, Any]) -> Iterator[Fault]:
+    named = set(paths_of_test_part(grading))
+    before: tuple[bytes, int] = (b"", 0)
+    if grading.get("test_hunks", None) == []:
+        yield Fault(place=("grading", "test_hunks"), message="is empty: leave the key out")
+    for index, hunk in enumerate(hunks_of_test_part(grading)):
+        place = ("grading", "test_hunks", index)
+        path = hunk.path.decode("utf-8", "surrogateescape")
+        if path not in named:
+            yield Fault(place=(*place, "path"), message=f"{path!r} is no file of the test part")
+        if not (hunk.base_lines or hunk.grading_lines):
+            yield Fault(place=place, message="changes nothing")
+        if (hunk.path, hunk.base_line) < before:
+            yield Fault(place=place, message="overlaps the hunk before it, or is not sorted by path and line")
+        before = (hunk.path, hunk.base_line + hunk.base_lines)
+
+
 def _command_faults(plain: Mapping[str, Any]) -> Iterator[Fault]:
     paths = [path.encode() for path in paths_of_test_part(plain["grading"])]
-    expected = apply_command(plain["base_commit"], plain["grading_commit"], paths)
+    hunks = hunks_of_test_part(plain["grading"])
+    expected = apply_command(plain["base_commit"], plain["grading_commit"], paths, hunks)
     if plain["grading"]["apply"] != expected:
         yield Fault(place=("grading", "apply"), message=f"differs from what pins and files give: {expected}")
 

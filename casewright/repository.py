@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Lock
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import Self
 
 from casewright.errors import SourceError, UsageError
@@ -361,11 +361,18 @@ class Repository:
         self.bring_contents(pairs)
         return stable_patch_ids(self._git, pairs)
 
-    def tree_after(self, revision: str, patches: Sequence[bytes], touched: Iterable[bytes]) -> str | None:
+    def tree_after(
+        self,
+        revision: str,
+        patches: Sequence[bytes],
+        touched: Iterable[bytes],
+        entries: Mapping[bytes, TreeEntry] = MappingProxyType({}),
+    ) -> str | None:
         """Return the id of a tree after patches, each whole or not at all; None when one does not apply.
 
         Works on a private index, without a checkout; empty patches change nothing. ``touched`` are the paths that the
-        patches are about: of the tree only these are at hand, so a patch has to bring all that it adds.
+        patches are about: of the tree only these are at hand, so a patch has to bring all that it adds. ``entries`` are
+        set when the patches have been applied.
         """
         tree = self.tree(revision)
         before = {path: tree.entries[path] for path in touched if path in tree.entries}
@@ -376,6 +383,8 @@ class Repository:
                     bench.put(entry.id, self._blobs.read(entry.id))
             if not all(bench.apply(patch) for patch in patches if patch):
                 return None
+            if entries:
+                bench.set(entries.items())
             return bench.write()
 
     def tree_with(self, revision: str, entries: Mapping[bytes, TreeEntry | None]) -> str:

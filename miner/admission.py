@@ -6,6 +6,7 @@ carry it. What the request's paths and ids are looked up in (repository, store, 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -22,8 +23,10 @@ from execution.run import observe_once
 from execution.sandbox import Limits, Probe, Sandbox
 from execution.sandboxes import probe
 from miner.exit_code import try_by_exit_code
+from miner.hunks import TestHunk, by_file, with_hunks
 from miner.judgement import ExcludedFile
 from miner.observe import RunRequest, State, Trial, try_change
+from miner.processors import Processors
 from miner.reasons import Reason
 from miner.verdict import TestLists
 
@@ -32,9 +35,10 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AdmissionRequest:
-    """A change whose shape is right and whose environment is planned. Paths of the test part are bytes.
+    """A change whose shape is right and whose environment is planned.
 
-    With ``by_exit_code`` no report is read: the exit codes alone decide.
+    ``test_part`` are the files that the test part holds whole, ``hunks`` what it holds of others; paths are bytes. With
+    ``by_exit_code`` no report is read: the exit codes alone decide.
     """
 
     base: str
@@ -42,6 +46,7 @@ class AdmissionRequest:
     graded: tuple[str, ...]
     test_part: tuple[bytes, ...]
     recipe: Recipe
+    hunks: tuple[TestHunk, ...] = ()
     repeat: int = 3
     limits: Limits = field(default_factory=Limits)
     by_exit_code: bool = False
@@ -56,6 +61,7 @@ class Tools:
     sandbox: Sandbox
     store: Store
     pass_env: tuple[str, ...] = ()
+    processors: Processors = field(default_factory=lambda: Processors(1))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -80,12 +86,18 @@ class Evidence:
 
 
 def plan(
-    repository: Repository, base: str, head: str, test_files: tuple[str, ...], overrides: Mapping[str, str]
+    repository: Repository,
+    base: str,
+    head: str,
+    test_files: tuple[str, ...],
+    overrides: Mapping[str, str],
+    inline: frozenset[str] = frozenset(),
 ) -> tuple[Recipe, tuple[str, ...]] | Refusal:
     """Choose a language and a recipe for a change; return it with the graded files that its runner collects.
 
-    ``test_files`` are the files of the test part that exist at the head. Runs nothing. Of several languages the one
-    with most files is taken; the others' files support it. A test command of the user's own (override ``test``) runs
+    ``test_files`` are the files of the test part that exist at the head; ``inline`` are those that hold source too.
+    Runs nothing. Of several languages the one with most test files is taken, and only where there are none the one with
+    most files of both; the others' files support it. A test command of the user's own (override ``test``) runs
     all of them, whatever their language: then ``test_files`` must be those that are tests by name.
     """
     head_tree = repository.tree(head)
@@ -93,7 +105,7 @@ def plan(
     claimed = {
         name: language.graded_files(test_files, head_tree) for name, language in LANGUAGES.items() if name in rivals
     }
-    name = max(claimed, key=lambda name: len(claimed[name]))
+    name = max(claimed, key=lambda name: (len(set(claimed[name]) - inline), len(claimed[name])))
     if not claimed[name]:
         return Refusal(code=Reason.UNKNOWN_LANGUAGE, detail=f"no rule runs {', '.join(test_files[:3])}")
     facts = repository.commit(head)
@@ -144,8 +156,7 @@ def _observe(request: AdmissionRequest, tools: Tools, language: Language, built:
         trees = {State.BASE: work / "base", State.HEAD: work / "head"}
         tools.repository.export(request.head, trees[State.HEAD])
         tools.repository.export(request.base, trees[State.BASE])
-        patch = tools.repository.diff_patch(request.base, request.head, request.test_part)
-        complaint = tools.repository.apply(patch, trees[State.BASE])
+        complaint = _put_test_part(request, tools.repository, trees[State.BASE])
         if complaint:
             return Evidence(reason=Reason.TEST_PART_DOES_NOT_APPLY, detail=complaint, files=request.graded, built=True)
 
@@ -153,8 +164,11 @@ def _observe(request: AdmissionRequest, tools: Tools, language: Language, built:
             say(f"{wanted.state.value}{' with network' if wanted.network else ''}")
             return _run(wanted, trees[wanted.state], request, tools, language, built)
 
-        decide = try_by_exit_code if request.by_exit_code else try_change
-        trial = decide(run, request.graded, request.repeat, request.limits)
+        with tools.processors.one():
+            if request.by_exit_code:
+                trial = try_by_exit_code(run, request.graded, request.repeat, request.limits)
+            else:
+                trial = try_change(run, request.graded, request.repeat, request.limits, tools.processors)
     verdict = trial.verdict
     kept = verdict.files or request.graded
     return Evidence(
@@ -171,6 +185,20 @@ def _observe(request: AdmissionRequest, tools: Tools, language: Language, built:
         probe=seen,
         by_exit_code=request.by_exit_code,
     )
+
+
+def _put_test_part(request: AdmissionRequest, repository: Repository, tree: Path) -> str:
+    """Put the test part on an exported base; return git's complaint where it does not apply."""
+    if request.test_part:
+        complaint = repository.apply(repository.diff_patch(request.base, request.head, request.test_part), tree)
+        if complaint:
+            return complaint
+    base, head = repository.tree(request.base), repository.tree(request.head)
+    for path, hunks in by_file(request.hunks):
+        # Regular files of both trees: nothing else is split.
+        spliced = with_hunks(base.read(path) or b"", head.read(path) or b"", hunks)
+        (tree / os.fsdecode(path)).write_bytes(spliced)
+    return ""
 
 
 def _run(

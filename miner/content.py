@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import NamedTuple
 
-from casewright.git_patches import LineCount
 from casewright.repository import Repository
 from miner.change import Change, Landing
 from miner.history import Stretch, walk
+from miner.inline_tests import joins
 from miner.parts import Parts
+from miner.patch_sections import changed_lines, sections
 from miner.path_rules import LOCK_FILE
 from miner.reasons import Reason
 from miner.screen import SizeLimits, shown_path
@@ -175,16 +176,26 @@ def texts_of(repository: Repository, change: Change) -> tuple[str, ...]:
 
 def too_many_lines(repository: Repository, change: Change, parts: Parts, limits: SizeLimits) -> Finding:
     """Refuse a rest part with more changed lines than a task may ask for."""
-    lines = task_lines(repository.numstat(change.base, change.head), parts)
+    lines = task_lines(repository, change, parts)
     if lines <= limits.lines:
         return Finding()
     return Finding(reason=Reason.TOO_LARGE, detail=f"the rest part changes {lines} lines")
 
 
-def task_lines(counts: Sequence[LineCount], parts: Parts) -> int:
+def task_lines(repository: Repository, change: Change, parts: Parts) -> int:
     """Return the changed lines of the rest part, without lock files: a tool wrote those, and no candidate would."""
-    rest = {path for path in parts.rest if parts.decisions[path].rule != LOCK_FILE}
-    return sum((count.added or 0) + (count.deleted or 0) for count in counts if count.path in rest)
+    rest = {path for path in parts.whole_rest if parts.decisions[path].rule != LOCK_FILE}
+    counts = repository.numstat(change.base, change.head)
+    whole = sum((count.added or 0) + (count.deleted or 0) for count in counts if count.path in rest)
+    patch = repository.diff_patch(change.base, change.head, tuple(sorted(parts.inline.files)))
+    return whole + sum(outside_lines(file.data, parts, file.path) for file in sections(patch))
+
+
+def outside_lines(piece: bytes, parts: Parts, path: bytes) -> int:
+    """Return how many lines of the rest of a split file its piece of a patch adds and removes."""
+    split = parts.inline.files[path]
+    gained, lost = changed_lines(piece)
+    return len(gained & split.outside_head) + len(lost & split.outside_base)
 
 
 def lfs_pointer(repository: Repository, change: Change) -> Finding:
@@ -213,13 +224,24 @@ def pins_missing(repository: Repository, change: Change) -> Finding:
 
 def round_trip(repository: Repository, change: Change, parts: Parts) -> Finding:
     """Refuse a change whose base, test part and rest part together do not give exactly the head's tree."""
-    patches = [repository.diff_patch(change.base, change.head, side) for side in (parts.test, parts.rest)]
-    found = repository.tree_after(change.base, patches, change.paths)
-    wanted = repository.tree(change.head).id
-    if found == wanted:
+    patches = [repository.diff_patch(change.base, change.head, side) for side in (parts.whole_test, parts.whole_rest)]
+    head = repository.tree(change.head)
+    for path in parts.inline.files:
+        if not _joins(repository, change, parts, path):
+            detail = f"the tests and the rest of {shown_path(path)} do not give the file"
+            return Finding(reason=Reason.ROUND_TRIP_FAILED, detail=detail)
+    split = {path: head.entries[path] for path in parts.inline.files}
+    found = repository.tree_after(change.base, patches, change.paths, split)
+    if found == head.id:
         return Finding()
-    detail = f"the parts give {found}, the head is {wanted}" if found else "a part does not apply"
+    detail = f"the parts give {found}, the head is {head.id}" if found else "a part does not apply"
     return Finding(reason=Reason.ROUND_TRIP_FAILED, detail=detail)
+
+
+def _joins(repository: Repository, change: Change, parts: Parts, path: bytes) -> bool:
+    """Say whether a split file has the base's rest and the head's tests once its hunks are applied to the base."""
+    base, head = (repository.tree(commit).read(path) for commit in (change.base, change.head))
+    return base is not None and head is not None and joins(base, head, parts.inline.files[path])
 
 
 def _said(texts: Sequence[str]) -> str:

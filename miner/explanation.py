@@ -10,6 +10,7 @@ from casewright.repository import Repository
 from miner.change import Change
 from miner.content import PastChanges, lfs_pointer, pins_missing, round_trip, texts_of, too_many_lines
 from miner.history import change_of
+from miner.inline_tests import inline_tests
 from miner.parts import Parts, split
 from miner.patch_sections import sections
 from miner.path_rules import LOCK_FILE, PathRules
@@ -45,7 +46,7 @@ def explain_change(
     repository: Repository, change: Change, rules: PathRules, limits: SizeLimits, texts: tuple[str, ...] = ()
 ) -> ChangeExplanation:
     """Explain a change that is at hand; ``texts`` are what was written of it besides its commits' messages."""
-    parts = split(change.entries, rules)
+    parts = split(change.entries, rules, inline_tests(repository, change.entries, rules))
     findings = (
         too_many_lines(repository, change, parts, limits),
         lfs_pointer(repository, change),

@@ -9,7 +9,7 @@ from typing import Final
 
 # Not splitlines: a carriage return in the middle of a line ends no line of a patch.
 _LINE: Final = re.compile(rb"[^\n]*\n|[^\n]+")
-_HUNK: Final = re.compile(rb"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")
+_HUNK: Final = re.compile(rb"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 _REGULAR: Final = b"100644"
 _NOTHING: Final = b"000000"
 _ESCAPE: Final = re.compile(rb"\\([0-7]{3}|[abtnvfr\"\\])")
@@ -54,6 +54,29 @@ def sections(patch: bytes) -> tuple[Section, ...]:
     return tuple(section for section in map(_section, pieces) if section is not None)
 
 
+def changed_lines(piece: bytes) -> tuple[frozenset[int], frozenset[int]]:
+    """Return the lines that one file's piece of a patch adds, numbered at the head, and those that it removes."""
+    gained: set[int] = set()
+    lost: set[int] = set()
+    old = new = old_left = new_left = 0
+    for line in piece.split(b"\n"):
+        if old_left <= 0 and new_left <= 0:
+            hunk = _HUNK.match(line)
+            if hunk:
+                old, new = int(hunk[1]), int(hunk[3])
+                old_left, new_left = (int(count) if count is not None else 1 for count in (hunk[2], hunk[4]))
+            continue
+        if line.startswith(b"+"):
+            gained.add(new)
+        elif line.startswith(b"-"):
+            lost.add(old)
+        if not line.startswith((b"+", b"\\")):
+            old, old_left = old + 1, old_left - 1
+        if not line.startswith((b"-", b"\\")):
+            new, new_left = new + 1, new_left - 1
+    return frozenset(gained), frozenset(lost)
+
+
 def _starts(patch: bytes) -> list[int]:
     """Return where each file begins: at ``diff --git``, or at ``---`` where a patch has none of those."""
     with_git: list[int] = []
@@ -66,7 +89,7 @@ def _starts(patch: bytes) -> list[int]:
             old -= line[:1] in {b" ", b"-", b"\n", b"\r"}
             new -= line[:1] in {b" ", b"+", b"\n", b"\r"}
         elif hunk:
-            old, new = (int(count) if count is not None else 1 for count in hunk.groups())
+            old, new = (int(count) if count is not None else 1 for count in (hunk[2], hunk[4]))
         elif line.startswith(b"diff --git "):
             with_git.append(place)
         elif line.startswith(b"+++ ") and before.startswith(b"--- "):
@@ -94,7 +117,7 @@ def _section(piece: bytes) -> Section | None:
         moved_from=before if b"rename from" in facts else None,
         old_mode=_NOTHING if added else facts.get(b"deleted file mode", mode),
         new_mode=_NOTHING if deleted else facts.get(b"new file mode") or facts.get(b"new mode") or mode,
-        lines=_changed_lines(piece),
+        lines=_count_lines(piece),
         data=piece,
     )
 
@@ -146,6 +169,6 @@ def _unquoted(name: bytes) -> bytes:
     return _ESCAPE.sub(letter, name[1:-1])
 
 
-def _changed_lines(piece: bytes) -> int:
+def _count_lines(piece: bytes) -> int:
     _, _, body = piece.partition(b"\n@@ ")
     return sum(line[:1] in {b"+", b"-"} for line in body.split(b"\n")[1:])

@@ -24,7 +24,10 @@ class Side(StrEnum):
 
 
 class Decision(NamedTuple):
-    """One path's side, the name of the rule that put it there, and whether it is source (of the rest part only)."""
+    """One path's side, the name of the rule that put it there, and whether it is source (of the rest part only).
+
+    Names alone put a path on one side; a file that is split by its lines may be on the test side and be source too.
+    """
 
     side: Side
     rule: str

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from miner.change import SUBMODULE_MODE
+from miner.inline_tests import may_hold_tests
 from miner.parts import Parts, split
 from miner.path_rules import PathRules, Side
 from miner.reasons import Reason
@@ -40,7 +41,8 @@ def screen(entries: Sequence[bytes], rules: PathRules, limits: SizeLimits) -> Sc
     """Return the first reason against a change, in the order of ``miner.reasons``.
 
     ``entries`` are git's raw lines and paths by turns. Nearly every change of a history ends here, so nothing is made
-    that the answer does not need.
+    that the answer does not need. Where a file may hold tests beside source, names don't tell what its tests are: such
+    a change passes, and ``screen_parts`` tells when the file has been read.
     """
     if not entries:
         return Screened(reason=Reason.EMPTY_CHANGE)
@@ -52,10 +54,13 @@ def screen(entries: Sequence[bytes], rules: PathRules, limits: SizeLimits) -> Sc
             tests = True
         elif decision.source:
             source = True
+    if not source:
+        return _NO_SOURCE if tests else _NO_TEST
+    if any(may_hold_tests(raw, path, rules) for raw, path in zip(entries[::2], entries[1::2], strict=True)):
+        parts = split(entries, rules)
+        return _submodules(entries) or _unwritable(parts) or _too_many(parts, limits) or PASSED
     if not tests:
         return _NO_TEST
-    if not source:
-        return _NO_SOURCE
     return screen_parts(entries, split(entries, rules), limits)
 
 

@@ -1,7 +1,7 @@
-"""Rust: ``cargo test`` over integration tests and over test modules in files of their own.
+"""Rust: ``cargo test`` over integration tests, test modules in files of their own and those inside of source files.
 
-This module is an instance of ``execution.languages.base.Language``. Tests that stand in a file together with source (an
-inline ``mod tests``) and documentation tests grade nothing: see ``docs/decisions``.
+This module is an instance of ``execution.languages.base.Language``. Documentation tests grade nothing: see
+``docs/decisions``.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def _row(path: str, target: Target, root: str, head: TreeReader) -> dict[str, ob
     # Of a package outside of the workspace that cargo runs in, nothing is fetched: it runs where it needs nothing.
     manifest = ("--manifest-path", posixpath.relpath(target.manifest, root))
     arguments = [*manifest, *target.arguments, *feature_arguments(path, target, head)]
-    return {"arguments": arguments, "module": target.module}
+    return {"arguments": arguments, "selected": target.selected}
 
 
 def _locking(request: PlanRequest, root: str, manifests: tuple[str, ...]) -> tuple[str, str] | Refusal:

@@ -15,6 +15,8 @@ from pathlib import PurePosixPath
 from typing import Any, Final
 
 from execution.languages.base import TreeReader
+from execution.languages.inline_item import UnsafeItemError
+from execution.languages.rust_items import items_of_tests
 
 MANIFEST: Final = "Cargo.toml"
 _DEPENDENCIES: Final = ("dependencies", "dev-dependencies", "build-dependencies", "dev_dependencies")
@@ -30,14 +32,17 @@ class Target:
     """What cargo compiles for a test file, and where in it the file's tests are.
 
     ``arguments`` name the target to cargo (``--test api``, ``--lib``); ``root`` is the file that it is compiled from,
-    ``module`` the path of the file's module in it, such as ``codec::tests`` (empty for the root itself). Without
-    ``harness`` the target has a ``main`` of its own and tells nothing of its tests.
+    ``module`` the path of the file's module in it, such as ``codec::tests`` (empty for the root itself). ``selected``
+    are the file's tests as the harness names them: ``codec::tests::`` for all of a module, a whole name for one test,
+    and nothing where all of the target's are meant. Without ``harness`` the target has a ``main`` of its own and tells
+    nothing of its tests.
     """
 
     manifest: str
     arguments: tuple[str, ...]
     root: str
     module: str
+    selected: tuple[str, ...] = ()
     features: tuple[str, ...] = ()
     harness: bool = True
 
@@ -65,7 +70,7 @@ def find_target(path: str, tree: TreeReader) -> Target | None:
     """Return the target that cargo compiles a test file into, or None when cargo would not run its tests.
 
     A module counts where the root of a target declares the first part of its path; what only ``#[path]`` or a macro
-    brings in is not found. Among sources a file of tests is one by its name.
+    brings in is not found. Among sources a file of tests is one by its name, or by the items of tests at its top.
     """
     found = _package_of(path, tree)
     if found is None:
@@ -73,7 +78,8 @@ def find_target(path: str, tree: TreeReader) -> Target | None:
     folder, manifest = found
     for root in _roots(folder, manifest, tree):
         module = _module_in(path, root, tree)
-        if module is not None:
+        selected = _selected(path, module, root, tree) if module is not None else None
+        if module is not None and selected is not None:
             text = _text(tree, path)
             features = (*root.features, *_FILE_FEATURE.findall(text))
             return Target(
@@ -81,6 +87,7 @@ def find_target(path: str, tree: TreeReader) -> Target | None:
                 arguments=root.arguments,
                 root=root.path,
                 module=module,
+                selected=selected,
                 features=tuple(dict.fromkeys(features)),
                 harness=root.harness,
             )
@@ -275,8 +282,6 @@ def _found(folder: str, kind: str, tree: TreeReader) -> Iterator[tuple[str, str]
 
 def _module_in(path: str, root: _Root, tree: TreeReader) -> str | None:
     module = module_path(path, root.path)
-    if module is None or (root.arguments[0] != "--test" and not _is_test_by_name(module)):
-        return None
     if not module:
         return module
     declared = re.compile(rf"\bmod\s+(?:r#)?{re.escape(module.partition('::')[0])}\s*[;{{]")
@@ -285,6 +290,18 @@ def _module_in(path: str, root: _Root, tree: TreeReader) -> str | None:
     # What programs of a test folder share is seldom tests; a folder that is one program may make its tests by macros.
     shared = root.arguments[0] == "--test" and not root.path.endswith("/main.rs")
     return None if shared and not _TEST.search(_text(tree, path)) else module
+
+
+def _selected(path: str, module: str, root: _Root, tree: TreeReader) -> tuple[str, ...] | None:
+    """Return the names or beginnings of names of a file's tests; None where it is a source without any."""
+    if root.arguments[0] == "--test" or _is_test_by_name(module):
+        return (f"{module}::",) if module else ()
+    try:
+        items = items_of_tests(tree.read(path.encode("utf-8", "surrogateescape")) or b"")
+    except UnsafeItemError:
+        return None
+    above = f"{module}::" if module else ""
+    return tuple(f"{above}{item.selects}" for item in items if item.selects) or None
 
 
 def _is_test_by_name(module: str) -> bool:
