@@ -25,6 +25,7 @@ from miner.change import Change
 from miner.judgement import Judgement, Reached, Standing
 from miner.ledger import Ledger
 from miner.observer import Observer
+from miner.processors import Processors
 from miner.reasons import Reason
 from miner.screen import shown_path
 from miner.statable import statable
@@ -40,7 +41,7 @@ BROUGHT_AT_ONCE: Final = 200
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Mining:
-    """What a mining run works with; ``jobs`` changes are judged at once."""
+    """What a mining run works with; ``jobs`` changes are judged at once, fewer with both states of each at once."""
 
     desk: Desk
     ledger: Ledger
@@ -61,6 +62,7 @@ def mine(mining: Mining, changes: tuple[Change, ...]) -> Iterator[Judgement]:
     stop = threading.Event()
     waiting: dict[Future[Concluded], _Task] = {}
     refused: ForgeError | None = None
+    processors = Processors(mining.jobs)
     with _workers(mining.jobs, stop, waiting) as pool:
         for number, change in enumerate(changes):
             try:
@@ -81,7 +83,7 @@ def mine(mining: Mining, changes: tuple[Change, ...]) -> Iterator[Judgement]:
             if isinstance(prepared, Judgement):
                 yield _kept(mining, prepared, task)
                 continue
-            waiting[pool.submit(_work, mining, prepared, stop)] = task
+            waiting[pool.submit(_work, mining, prepared, stop, processors)] = task
             # One more than there are workers is prepared, so that none has to wait for git.
             if len(waiting) > mining.jobs:
                 yield from _finished(mining, waiting)
@@ -209,7 +211,7 @@ def _prepared(mining: Mining, change: Change) -> Prepared | Judgement:
         return _no_verdict(mining, change, told)
 
 
-def _work(mining: Mining, prepared: Prepared, stop: threading.Event) -> Concluded:
+def _work(mining: Mining, prepared: Prepared, stop: threading.Event, processors: Processors) -> Concluded:
     sandbox = StoppableSandbox(mining.desk.tools.sandbox, stop)
 
     def say(stage: str) -> None:
@@ -217,7 +219,7 @@ def _work(mining: Mining, prepared: Prepared, stop: threading.Event) -> Conclude
         mining.observer.stage(prepared.change.head, stage)
 
     try:
-        return judge(prepared, replace(mining.desk.tools, sandbox=sandbox), say)
+        return judge(prepared, replace(mining.desk.tools, sandbox=sandbox, processors=processors), say)
     except OSError as error:
         told = machine_error(error)
         if told is None:

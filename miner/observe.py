@@ -1,8 +1,14 @@
-"""Base and head, repeated and varied, until the verdict can't change any more."""
+"""Base and head, repeated and varied, until the verdict can't change any more.
+
+The head of each repeat decides whether its base is looked at. Where a processor is free the base runs beside the head,
+ahead of being asked for: what is seen, counted and recorded is what it is when one follows the other.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Final
@@ -10,6 +16,7 @@ from typing import Final
 from execution.observation import Observation
 from execution.sandbox import Ended, Limits
 from miner.judgement import ExcludedFile
+from miner.processors import Processors
 from miner.reasons import Reason
 from miner.verdict import (
     TestLists,
@@ -58,6 +65,7 @@ class RunRequest:
 
 
 Runner = Callable[[RunRequest], Observation]
+Ask = Callable[[Limits], Observation]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -94,27 +102,60 @@ def variation(number: int) -> Mapping[str, str]:
 
 
 class Runs:
-    """A runner that counts runs and their time (milliseconds) while a trial goes on."""
+    """A runner that counts runs and their time (milliseconds) while a trial goes on; ``processors`` says what is free.
 
-    def __init__(self, run: Runner) -> None:
+    A run that was made ahead and that nobody asked for is not counted.
+    """
+
+    def __init__(self, run: Runner, processors: Processors | None = None) -> None:
         self._run = run
+        self._processors = processors or Processors(0)
         self.count = 0
         self.milliseconds = 0
 
     def __call__(self, request: RunRequest) -> Observation:
         """Run once and count it."""
-        seen = self._run(request)
+        return self._counted(self._run(request))
+
+    @contextmanager
+    def ahead(self, request: RunRequest) -> Iterator[Ask]:
+        """Begin a run now if a processor is free; give how to ask for it, by the limits that it turns out to have.
+
+        Those may be longer than the request's, never shorter. The run is over when this ends, asked for or not; what it
+        raised is raised then.
+        """
+        with self._processors.spare() as free:
+            if not free:
+                yield lambda limits: self(replace(request, limits=limits))
+                return
+            with ThreadPoolExecutor(max_workers=1, thread_name_prefix="beside") as pool:
+                begun = pool.submit(self._run, request)
+
+                def ask(limits: Limits) -> Observation:
+                    seen = begun.result()
+                    # With more time it may have come to another end; any other end is the one that it would have had.
+                    if seen.ended == Ended.TIMEOUT and limits != request.limits:
+                        return self(replace(request, limits=limits))
+                    return self._counted(seen)
+
+                yield ask
+                begun.result()
+
+    def _counted(self, seen: Observation) -> Observation:
         self.count += 1
         self.milliseconds += seen.milliseconds
         return seen
 
 
-def try_change(run: Runner, files: tuple[str, ...], repeat: int, limits: Limits) -> Trial:
-    """Run both states until the verdict stands; the head goes first.
+def try_change(
+    run: Runner, files: tuple[str, ...], repeat: int, limits: Limits, processors: Processors | None = None
+) -> Trial:
+    """Run both states until the verdict stands; the head goes first, the base beside it where ``processors`` are free.
 
-    ``limits.seconds`` bounds the first head run; later runs get ``time_limit``. ``repeat`` is at least 1.
+    ``limits.seconds`` bounds the first head run; later runs get ``time_limit``. ``repeat`` is at least 1. ``run`` is
+    called from two threads at once then.
     """
-    runs = Runs(run)
+    runs = Runs(run, processors)
     kept = files
     excluded: tuple[ExcludedFile, ...] = ()
     flips = TestLists()
@@ -134,30 +175,49 @@ def _round(
     runs: Runs, files: tuple[str, ...], excluded: tuple[ExcludedFile, ...], repeat: int, limits: Limits
 ) -> Trial | _LeftOut:
     """Observe ``files``: a trial that ends here, or further files to leave out before looking again."""
-    first = runs(RunRequest(state=State.HEAD, files=files, limits=limits))
-    tight = replace(limits, seconds=time_limit((first,), limits.seconds))
-    fault = head_fault(first)
-    red = red_files(first, files)
-    if fault is not None or red:
-        return _head_is_red(runs, first, files, excluded, tight)
-    unseen = empty_files(first, files)
-    if unseen:
-        rows = tuple(
-            ExcludedFile(path=path, reason=Reason.COLLECTS_NOTHING, detail="no test in this file") for path in unseen
-        )
-        return _left_out(rows, (first,), (), files, excluded, tight)
-    heads, bases = [first], [runs(RunRequest(state=State.BASE, files=files, limits=tight))]
+    # No run gets less than this, whatever the head takes.
+    least = replace(limits, seconds=min(SHORTEST_SECONDS, limits.seconds))
+    with runs.ahead(RunRequest(state=State.BASE, files=files, limits=least)) as ask_base:
+        first = runs(RunRequest(state=State.HEAD, files=files, limits=limits))
+        tight = replace(limits, seconds=time_limit((first,), limits.seconds))
+        if head_fault(first) is not None or red_files(first, files):
+            return _head_is_red(runs, first, ask_base(tight), files, excluded, tight)
+        unseen = empty_files(first, files)
+        if unseen:
+            rows = tuple(
+                ExcludedFile(path=path, reason=Reason.COLLECTS_NOTHING, detail="no test in this file")
+                for path in unseen
+            )
+            return _left_out(rows, (first,), (), files, excluded, tight)
+        heads, bases = [first], [ask_base(tight)]
     if base_is_green(bases, heads, files) or first.exit_code != 0:
         return _trial(decide(heads, bases, files, excluded), heads, bases, tight)
+    return _repeats(runs, heads, bases, files, excluded, repeat, limits, tight)
+
+
+def _repeats(
+    runs: Runs,
+    heads: list[Observation],
+    bases: list[Observation],
+    files: tuple[str, ...],
+    excluded: tuple[ExcludedFile, ...],
+    repeat: int,
+    limits: Limits,
+    tight: Limits,
+) -> Trial | _LeftOut:
+    """Observe what a first run of each state has shown to be worth it; ``tight`` are the limits by then."""
     for number in range(1, repeat):
         ordered = files[::-1] if number % 2 else files
-        heads.append(runs(RunRequest(state=State.HEAD, files=ordered, limits=tight, variation=variation(number))))
-        shaky = _shaky(heads, files)
-        if shaky:
-            return _left_out(shaky, heads, bases, files, excluded, tight)
-        tight = replace(tight, seconds=max(tight.seconds, time_limit(heads, limits.seconds)))
-        if sum(base.ended == Ended.TIMEOUT for base in bases) < 2:
-            bases.append(runs(RunRequest(state=State.BASE, files=ordered, limits=tight, variation=variation(number))))
+        base = RunRequest(state=State.BASE, files=ordered, limits=tight, variation=variation(number))
+        hangs = sum(base.ended == Ended.TIMEOUT for base in bases) >= 2
+        with nullcontext() if hangs else runs.ahead(base) as ask_base:
+            heads.append(runs(replace(base, state=State.HEAD)))
+            shaky = _shaky(heads, files)
+            if shaky:
+                return _left_out(shaky, heads, bases, files, excluded, tight)
+            tight = replace(tight, seconds=max(tight.seconds, time_limit(heads, limits.seconds)))
+            if ask_base is not None:
+                bases.append(ask_base(tight))
     return _trial(decide(heads, bases, files, excluded), heads, bases, tight)
 
 
@@ -173,10 +233,14 @@ def _shaky(heads: Sequence[Observation], files: tuple[str, ...]) -> tuple[Exclud
 
 
 def _head_is_red(
-    runs: Runs, head: Observation, files: tuple[str, ...], excluded: tuple[ExcludedFile, ...], limits: Limits
+    runs: Runs,
+    head: Observation,
+    base: Observation,
+    files: tuple[str, ...],
+    excluded: tuple[ExcludedFile, ...],
+    limits: Limits,
 ) -> Trial | _LeftOut:
     """Tell the network, chance, the environment and the head itself apart, with one more run of each kind."""
-    base = runs(RunRequest(state=State.BASE, files=files, limits=limits))
     online = runs(RunRequest(state=State.HEAD, files=files, limits=limits, network=True))
     red = red_files(head, files)
     greener = head_fault(online) is None and len(red_files(online, files)) < (len(red) or 1)

@@ -137,7 +137,8 @@ def run_add_case(common: Common, request: AddRequest) -> int:
         explained = _explained(session, change, desk) if request.dry_run else None
         if explained is not None and not common.json:
             printed(explanation_text(explained) + "\n")
-        mining = _mining(session, desk, ledger, observer, jobs=1, again=True)
+        jobs = common.jobs or len(os.sched_getaffinity(0))
+        mining = _mining(session, desk, ledger, observer, jobs=jobs, again=True)
         with closing(_judged(mining, (change,))) as judgements:
             judgement = next(judgements)
         added = Added(
