@@ -14,22 +14,26 @@ from typing import Final
 from execution.package_plan import FOLDER_URL, PACKAGES_DIR, PackagePlan
 
 _PIP: Final = "../env/bin/python -m pip"
+# Variables may stand before it: build tools call each other by name.
 _INSTALL_LIST: Final = re.compile(
-    r"(?:PATH=\S+ )?\.\./env/bin/python -m pip install --require-hashes --no-deps (?P<options>(?:--no-build-isolation )?-r \S+)"
+    r"(?P<before>(?:\w+=(?:\"[^\"]*\"|'[^']*'|[^\s\"']*) )*)\.\./env/bin/python -m pip install"
+    r" --require-hashes --no-deps (?P<options>(?:--no-build-isolation )?-r \S+)"
 )
-_FETCHED: Final = r'Looking up "(https?://[^"#?]+\.(?:whl|tar\.gz|tar\.bz2|zip))" in the cache'
 _LOG: Final = f"{PACKAGES_DIR}/pip-download.log"
-# Reads the log of an isolated build and brings the tools that pip brought for it.
-_BRING_TOOLS: Final = f"""
+# Reads the log of an isolated build and brings the tools that pip brought for it, from its cache or from the index.
+_BRING_TOOLS: Final = r"""
 import os, re, sys, urllib.parse, urllib.request
 log, folder = sys.argv[1:]
 with open(log, encoding="utf-8", errors="replace") as lines:
-    urls = sorted(set(re.findall({_FETCHED!r}, lines.read())))
-for url in urls:
+    text = lines.read()
+file = r"[^\s\"#?]+\.(?:whl|tar\.gz|tar\.bz2|zip)"
+urls = set(re.findall(r'Looking up "(https?://%s)" in the cache' % file, text))
+urls.update(host + path for host, path in re.findall(r'(https?://[^\s/]+) "GET (/%s) HTTP/1\.[01]" 200' % file, text))
+for url in sorted(urls):
     place = os.path.join(folder, urllib.parse.unquote(url.rpartition("/")[2]))
     if not os.path.exists(place):
-        with urllib.request.urlopen(url, timeout=180) as answer, open(place, "wb") as file:
-            file.write(answer.read())
+        with urllib.request.urlopen(url, timeout=180) as answer, open(place, "wb") as written:
+            written.write(answer.read())
 """
 
 
@@ -37,6 +41,7 @@ def package_plan(setup: tuple[str, ...]) -> PackagePlan:
     """Return how the packages of a recorded set-up are fetched. Projects differ, their lists may be the same."""
     filling: list[str] = []
     needed: list[str] = []
+    last = next((command for command in reversed(setup) if _INSTALL_LIST.fullmatch(command)), "")
     for command in setup:
         listed = _INSTALL_LIST.fullmatch(command)
         if listed is None:
@@ -47,7 +52,7 @@ def package_plan(setup: tuple[str, ...]) -> PackagePlan:
                 filling.append(command)
             continue
         needed.append(command)
-        filling += _download(listed["options"], last=command is _last_list(setup))
+        filling += _download(listed["before"], listed["options"], last=command == last)
     return PackagePlan(
         # The interpreter and the platform are part of every folder's name.
         decided_by=tuple(needed),
@@ -61,17 +66,12 @@ def _writes_list(command: str) -> bool:
     return command.startswith("cat > ../") and "requirements.txt <<'EOF'\n" in command
 
 
-def _last_list(setup: tuple[str, ...]) -> str:
-    return next((command for command in reversed(setup) if _INSTALL_LIST.fullmatch(command)), "")
-
-
-def _download(options: str, *, last: bool) -> list[str]:
+def _download(before: str, options: str, *, last: bool) -> list[str]:
     """Return the commands that fetch one list, and install it where the next list is built with it."""
-    fetch = f"{_PIP} download --require-hashes --no-deps -d {PACKAGES_DIR} {options}"
-    from_sources = "source-requirements" in options
-    if from_sources and "--no-build-isolation" not in options:
+    fetch = f"{before}{_PIP} download --require-hashes --no-deps -d {PACKAGES_DIR} {options}"
+    if "source-requirements" in options and "--no-build-isolation" not in options:
         # Each step is a sandbox of its own, with a /tmp of its own: the log waits in the folder for the next one.
-        bring = f"{_PIP.removesuffix(' -m pip')} -c {shlex.quote(_BRING_TOOLS)} {_LOG} {PACKAGES_DIR}"
+        bring = f"../env/bin/python -c {shlex.quote(_BRING_TOOLS)} {_LOG} {PACKAGES_DIR}"
         return [f"PIP_LOG={_LOG} {fetch}", bring]
     if last:
         return [fetch]
