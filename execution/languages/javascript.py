@@ -12,10 +12,11 @@ from typing import Final
 from casewright.errors import InfrastructureError
 from execution.languages import javascript_offline
 from execution.languages.base import Builder, Check, PlanRequest, Refusal, TreeReader
-from execution.languages.javascript_build import MODULES, build_environment
+from execution.languages.javascript_build import build_environment
 from execution.languages.javascript_check import build_check, recorded_check
 from execution.languages.javascript_compile import needed_build
 from execution.languages.javascript_failure import Failure, read_failure, telling_lines
+from execution.languages.javascript_install_scripts import MODULES
 from execution.languages.javascript_installer import Installer, choose_installer, manager_refusal, node_refusal
 from execution.languages.javascript_manifest import (
     Lock,
@@ -143,16 +144,20 @@ def _plan(request: PlanRequest, candidate: Candidate) -> Recipe | Refusal:
         request,
         candidate,
         choice,
-        Setting(root=root, lock=lock, installer=installer),
+        Setting(root=root, lock=lock, installer=installer, patch=_patch(manifest)),
         installer.why,
     )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Setting:
-    """Where and how a tree is installed; no ``installer`` when there is nothing to install."""
+    """Where and how a tree is installed; no ``installer`` when there is nothing to install.
+
+    ``patch`` is what the tree's own scripts run to patch what was installed, or empty.
+    """
 
     root: str
+    patch: str = ""
     lock: Lock | None = None
     installer: Installer | None = None
 
@@ -189,6 +194,8 @@ def _recipe(
         "install": setting.installer.command if setting.installer else "",
         "install_loose": setting.installer.loose if setting.installer else "",
         "install_directory": setting.root,
+        "rebuild": setting.installer.rebuild if setting.installer else "",
+        "patch": setting.patch,
         "lock": setting.lock.path if setting.lock else "",
         "borrowed": json.dumps(borrowed, sort_keys=True) if borrowed else "",
         "head_commit": request.head_commit,
@@ -213,6 +220,12 @@ def _recipe(
         why=tuple(reason.sentence for reason in reasons),
         reasons=reasons,
     )
+
+
+def _patch(manifest: Manifest) -> str:
+    """Return the command that lays a tree's patches over its dependencies, where scripts of its own do that."""
+    asked = any("patch-package" in manifest.scripts.get(name, "") for name in ("postinstall", "prepare", "install"))
+    return f"{MODULES}/.bin/patch-package" if asked else ""
 
 
 def _runtime_refusal(

@@ -20,19 +20,20 @@ from execution.languages.javascript_failure import (
     telling_lines,
     way_round,
 )
+from execution.languages.javascript_install_scripts import MODULES, MOST, rebuild_command, scripted_packages
 from execution.languages.javascript_installer import BUILD_ENV, dated
 from execution.languages.javascript_manifest import DEPENDENCY_FIELDS, join
 from execution.languages.javascript_runner import NODE
-from execution.languages.javascript_runtime import runtime_env, runtime_mounts
+from execution.languages.javascript_runtime import headers, runtime_env, runtime_mounts
 from execution.languages.javascript_setup import shared_setup, tools_command
 from execution.languages.system_packages import system_need
 from execution.recipe import Environment, Recipe
 from execution.sandbox import Ended, SandboxOutcome
 
-MODULES: Final = "node_modules"
 # Where runners and their tools keep caches; they get a small tmpfs, since the environment is read-only.
 CACHES: Final = (".vite", ".vite-temp", ".vitest", ".cache")
 _INSTALL_SECONDS: Final = 900
+_SCRIPT_SECONDS: Final = 300
 
 
 def build_environment(recipe: Recipe, builder: Builder) -> Environment | Refusal:
@@ -47,12 +48,12 @@ def build_environment(recipe: Recipe, builder: Builder) -> Environment | Refusal
         if isinstance(used, Refusal):
             return used
         command = used
-        beside = tools_command(recipe)
-        if beside:
-            tooled = _run(recipe, builder, beside)
-            if tooled.exit_code != 0:
-                return _refusal(beside, tooled, read_failure(tooled.output), ())
-            command = f"{command} && {beside}"
+        for step in filter(None, (recipe.setting("patch"), tools_command(recipe))):
+            outcome = _run(recipe, builder, step)
+            if outcome.exit_code != 0:
+                return _refusal(step, outcome, read_failure(outcome.output), ())
+            command = f"{command} && {step}"
+        command = " && ".join((command, *_run_scripts(recipe, builder, notes)))
     folders = tuple(folder for folder in _module_folders(builder.tree) if folder not in tracked)
     version = _runner_version(builder.tree, recipe)
     if version is None:
@@ -93,6 +94,36 @@ def _install(recipe: Recipe, builder: Builder, notes: list[str]) -> str | Refusa
         tried.add(command)
 
 
+def _run_scripts(recipe: Recipe, builder: Builder, notes: list[str]) -> tuple[str, ...]:
+    """Run the install scripts of dependencies, together or else one by one; return the commands that worked.
+
+    One that fails mostly wants a host that can't be reached: the tests say whether that matters.
+    """
+    names = scripted_packages(builder.tree / recipe.setting("install_directory", "."))
+    if not names or not recipe.setting("rebuild"):
+        return ()
+    if len(names) > MOST:
+        notes.append(f"the install scripts of {len(names)} packages were left out")
+        return ()
+    with_headers = bool(headers(recipe.runtime))
+
+    def attempt(some: tuple[str, ...]) -> tuple[str, SandboxOutcome]:
+        command = rebuild_command(recipe.setting("rebuild"), some, with_headers=with_headers)
+        return command, _run(recipe, builder, command, _SCRIPT_SECONDS)
+
+    command, outcome = attempt(names)
+    if outcome.exit_code == 0:
+        return (command,)
+    worked = []
+    for name in names:
+        command, outcome = attempt((name,)) if len(names) > 1 else (command, outcome)
+        if outcome.exit_code == 0:
+            worked.append(command)
+        else:
+            notes.append(f"the install script of {name} failed and was left out: {telling_lines(outcome.output, 1)}")
+    return tuple(worked)
+
+
 def _refusal(command: str, outcome: SandboxOutcome, failure: Failure, tried: tuple[str, ...]) -> Refusal:
     lines = telling_lines(outcome.output, 4)
     step = f"`{command}`"
@@ -114,7 +145,7 @@ def _refusal(command: str, outcome: SandboxOutcome, failure: Failure, tried: tup
     )
 
 
-def _run(recipe: Recipe, builder: Builder, command: str) -> SandboxOutcome:
+def _run(recipe: Recipe, builder: Builder, command: str, seconds: int = _INSTALL_SECONDS) -> SandboxOutcome:
     directory = recipe.setting("install_directory", ".")
     return builder.run(
         BuildStep(
@@ -122,7 +153,7 @@ def _run(recipe: Recipe, builder: Builder, command: str) -> SandboxOutcome:
             network=True,
             env={**BUILD_ENV, **runtime_env(recipe.runtime)},
             mounts=runtime_mounts(recipe.runtime),
-            seconds=_INSTALL_SECONDS,
+            seconds=seconds,
         )
     )
 

@@ -71,6 +71,11 @@ class Installer:
     why: tuple[str, ...] = ()
 
     @property
+    def rebuild(self) -> str:
+        """The command that runs install scripts of packages, whose names follow."""
+        return f"{self.command.partition(' install')[0]} rebuild" if self.manager == "pnpm" else "npm rebuild"
+
+    @property
     def package(self) -> str:
         """The package manager as a package of the registry; empty for npm, which comes with node."""
         if self.manager == "npm":
