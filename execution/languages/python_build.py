@@ -66,8 +66,8 @@ def build(recipe: Recipe, builder: Builder) -> Environment | Refusal:
         if asked:
             locked = resolve(work, asked)
             isolated = _install(work, locked)
-        for command in _old_names(work.recipe, work.needs):
-            work.run("give poetry's back-end its old name", f"cd {TREE_DIR} && {command}")
+        for step, command in _preparations(work.recipe, work.needs):
+            work.run(step, f"cd {TREE_DIR} && {command}")
         _install_projects(work)
         runner = _check_runner(work)
     except StepRefusedError as refused:
@@ -135,17 +135,25 @@ def _asked_by_backends(work: Work, locked: tuple[Locked, ...]) -> tuple[str, ...
     return tuple(dict.fromkeys(lines)) if distribution_names(lines) - here else ()
 
 
-def _old_names(recipe: Recipe, needs: Needs) -> tuple[str, ...]:
-    """Return the commands that make poetry-core known by the name that it had inside of poetry.
+def _preparations(recipe: Recipe, needs: Needs) -> tuple[tuple[str, str], ...]:
+    """Return what has to be done before the projects can be installed: steps in words with their commands.
 
-    poetry of that day can't install in place, and a later one would bring all that a package manager needs along.
+    poetry of 2020 can't install in place, and a later one would bring all that a package manager needs along: so
+    poetry-core is made known by the name that it had inside of poetry. C that is not in the tree is made from Cython.
     """
-    if not any(one.backend == OLD_POETRY for one in needs.installed):
-        return ()
-    major, minor = minor_of(recipe.runtime)
-    folder = f"../env/lib/python{major}.{minor}/site-packages/poetry/masonry"
-    text = "import sys, poetry.core.masonry.api as api; sys.modules[__name__] = api"
-    return (f"mkdir -p {folder} && echo '{text}' > {folder}/api.py",)
+    found: list[tuple[str, str]] = []
+    if any(one.backend == OLD_POETRY for one in needs.installed):
+        major, minor = minor_of(recipe.runtime)
+        folder = f"../env/lib/python{major}.{minor}/site-packages/poetry/masonry"
+        text = "import sys, poetry.core.masonry.api as api; sys.modules[__name__] = api"
+        command = f"mkdir -p {folder} && echo '{text}' > {folder}/api.py"
+        found.append(("give poetry's back-end its old name", command))
+    for path in needs.cython:
+        name = path.removeprefix("--cplus ")
+        options = ["--cplus"] if path != name else []
+        words = ["../env/bin/python", "-m", "cython", "-3", *options, name]
+        found.append((f"translate {name} to C", shlex.join(words)))
+    return tuple(found)
 
 
 def _in_place(directory: str) -> str:

@@ -36,7 +36,7 @@ _DISTRIBUTION = re.compile(
     r"Because ([\w.\[\]-]+) was not found|there (?:is|are) no versions? of ([\w.-]+)"
 )
 _EXCEPTION = re.compile(r"^\s*((?:\w+\.)*[A-Z]\w*(?:Error|Exception|Warning|Exit)\b.*)$")
-_COMPILER = re.compile(r"^\s*(\S+:\d+(?::\d+)?: (?:fatal )?error: .*)$", re.MULTILINE)
+_COMPILER = re.compile(r"^\s*((?:\S+:\d+(?::\d+)?: (?:fatal )?error|cc1\w*: fatal error): .*)$", re.MULTILINE)
 _RESOLVER = re.compile(r"(?:cause:|\u2570\u2500\u25b6|\u00d7)\s*(Because .+?)(?:\n\s*\n|\n\s*hint:|\Z)", re.DOTALL)
 _COMMANDS: Final = "say the whole set-up in commands of your own (setup.commands, with check beside it)"
 

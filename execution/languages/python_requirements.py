@@ -69,7 +69,7 @@ class Needs:
     ``lock`` is a ``uv.lock`` that is exported with ``groups`` and ``extras``, of ``everything`` in a workspace where no
     single project is meant; ``constraints`` bound versions: those of another tool's lock file, or of a file that a
     requirements file names. ``build`` are the build requirements; ``installed`` are the projects of the tree that are
-    installed, in this order.
+    installed, in this order; ``cython`` are the files that are translated to C before.
     """
 
     lines: tuple[str, ...] = ()
@@ -81,6 +81,7 @@ class Needs:
     constraints: tuple[str, ...] = ()
     build: tuple[str, ...] = ()
     installed: tuple[Installed, ...] = ()
+    cython: tuple[str, ...] = ()
     why: tuple[str, ...] = ()
 
     @property
@@ -190,9 +191,12 @@ def collect_needs(
         beside.setdefault(other.directory, (other, ()))
     projects = [*(member for member, _ in beside.values()), *([project] if project.is_package else [])]
     names = frozenset(canonicalize_name(one.name or "-") for one in (project, *projects))
+    cython = tuple(path for one in projects for path in untranslated(tree, one))
+    build = [line for one in projects for line in build_requirements(one)]
     needs = Needs(
-        build=tuple(dict.fromkeys(line for one in projects for line in build_requirements(one))),
+        build=tuple(dict.fromkeys((*build, *(["cython"] if cython else [])))),
         installed=tuple(_installed(one) for one in projects),
+        cython=cython,
     )
     lock = _lock_of(tree, project)
     if lock:
@@ -281,6 +285,23 @@ def build_requirements(project: Project) -> tuple[str, ...]:
     if backend == OLD_POETRY:
         declared = [line for line in declared if distribution_names([line]) != {"poetry"}]
     return tuple(dict.fromkeys((*declared, *(line for line in old if parse_requirement(line)), *needs)))
+
+
+def untranslated(tree: TreeReader, project: Project) -> tuple[str, ...]:
+    """Return the Cython files whose C the ``setup.py`` compiles although nothing in the tree holds it.
+
+    Its authors translate them by a command of their own (``make cythonize``) before they build.
+    """
+    script = read_setup_script(project.setup_py or "")
+    found: list[str] = []
+    for word in script.strings:
+        stem, dot, ending = word.rpartition(".")
+        if not dot or ending not in {"c", "cpp", "cxx"} or "\n" in word:
+            continue
+        made, written = (project.path(name).encode("utf-8", "surrogateescape") for name in (word, f"{stem}.pyx"))
+        if made not in tree.paths and written in tree.paths:
+            found.append(project.path(f"{stem}.pyx") if ending == "c" else f"--cplus {project.path(f'{stem}.pyx')}")
+    return tuple(dict.fromkeys(found))
 
 
 def able_to_install_in_place(line: str) -> str:

@@ -194,3 +194,15 @@ def test_what_tox_refers_to_is_found() -> None:
     )
     files = {"tox.ini": tox, "pyproject.toml": PROJECT + '[project.optional-dependencies]\nfast = ["idna"]\n'}
     assert set(needs(files).lines) == {"pytest", "mock", "numpy>=1", "idna"}
+
+
+def test_c_that_nothing_in_the_tree_holds_is_translated_first() -> None:
+    setup = (
+        "from setuptools import setup, Extension\nsetup(name='box', ext_modules=[Extension('box.a', ['box/a.c'])])\n"
+    )
+    assert needs({"setup.py": setup, "box/a.c": ""}).cython == ()
+    assert needs({"setup.py": setup}).cython == ()
+    found = needs({"setup.py": setup, "box/a.pyx": ""})
+    assert found.cython == ("box/a.pyx",)
+    assert "cython" in found.build
+    assert needs({"setup.py": setup.replace("a.c", "a.cpp"), "box/a.pyx": ""}).cython == ("--cplus box/a.pyx",)
