@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
@@ -28,7 +28,9 @@ class FilePart(StrEnum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ChangedFile:
-    """One file of a change. ``status`` is git's letter; ``added`` and ``deleted`` are None where git calls it binary.
+    """One file of a change; one that holds tests beside source is there twice, each time with all of its patch.
+
+    ``status`` is git's letter; ``added`` and ``deleted`` are None where git calls it binary.
 
     ``before`` and ``after`` are the file's bytes on each side, or None: there is none, or more than ``READABLE_BYTES``.
     ``patch`` is its piece of the patch, and empty for a binary file and for one with a side that is too large.
@@ -58,22 +60,22 @@ def change_files(repository: Repository, case: Case) -> tuple[ChangedFile, ...]:
     ]
     patches = {section.path: section.data for section in sections(repository.diff_patch(base, head, textual))}
     parts = _parts(case)
+    split = {row.path.encode() for row in case.grading.test_hunks}
     found = []
     for path, facts in sorted(raws.items()):
         _, _, old, new, status = facts
         count = counts.get(path)
-        found.append(
-            ChangedFile(
-                path=path,
-                part=parts.get(path, FilePart.REST),
-                status=status,
-                added=count.added if count else None,
-                deleted=count.deleted if count else None,
-                before=sizes.get(old),
-                after=sizes.get(new),
-                patch=patches.get(path, b""),
-            )
+        file = ChangedFile(
+            path=path,
+            part=parts.get(path, FilePart.REST),
+            status=status,
+            added=count.added if count else None,
+            deleted=count.deleted if count else None,
+            before=sizes.get(old),
+            after=sizes.get(new),
+            patch=patches.get(path, b""),
         )
+        found += [file, replace(file, part=FilePart.REST)] if path in split else [file]
     return tuple(found)
 
 

@@ -22,14 +22,14 @@ from casewright.git_tree import SUBMODULE, SYMLINK
 from casewright.repository import Repository
 from execution.languages.file_names import UNKNOWN, language_of_files
 from miner.change import NO_FILE_MODE, FileChange, file_change
-from miner.patch_sections import sections
+from miner.inline_tests import SplitFile, split_file
+from miner.patch_sections import changed_lines, sections
 from miner.path_rules import PathRules
 
 _ENDINGS: Final[Mapping[str, str]] = {
     "py": "python", "pyi": "python", "js": "javascript", "jsx": "javascript", "mjs": "javascript", "cjs": "javascript",
     "ts": "typescript", "mts": "typescript", "cts": "typescript", "tsx": "tsx", "go": "go", "rs": "rust",
 }  # fmt: skip
-_HUNK: Final = re.compile(rb"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 _COMMENT_LINE: Final = re.compile(r"\s*(?://|#|\*|/\*|--|;|%|\"\"\"|''')")
 # Errors of the language itself, and special methods: every text may name them.
 _OF_ANYBODY: Final = re.compile(r"^__\w+__$|(?:Error|Exception|Warning)$")
@@ -78,28 +78,38 @@ class ChangedFile:
 
 
 def read_change(
-    repository: Repository, repository_id: str, base: str, head: str, test_part: Collection[bytes]
+    repository: Repository,
+    repository_id: str,
+    base: str,
+    head: str,
+    test_part: Collection[bytes],
+    split: Collection[bytes] = (),
 ) -> ChangeWords:
     """Return what lint knows of the change from ``base`` to ``head`` (full ids), whose test part are these paths.
 
-    Raises ``RepositoryError`` when git fails, ``UsageError`` when a commit is not there.
+    Of those in ``split`` the test part holds the tests alone. Raises ``RepositoryError`` when git fails, ``UsageError``
+    when a commit is not there.
     """
     rules = PathRules()
     files = _files(repository, base, head)
     test = [file for file in files if file.path in test_part]
     rest = [file for file in files if file.path not in test_part]
+    both = {file.path: sides for file in test if file.path in split and (sides := _sides(file))}
+    test = [both[file.path][0] if file.path in both else file for file in test]
+    rest += [sides[1] for sides in both.values()]
     source = [file for file in rest if rules.decide(file.path).source]
     test_text = "\n".join(_decoded(file.after) for file in test)
     test_words = identifiers(test_text)
     old_words = identifiers("\n".join(_decoded(file.before) for file in source))
     old_modules = identifiers("\n".join(_decoded(file.before) for file in test))
-    gained = {file.path: _gained(file) for file in (*test, *source) if file.grammar}
+    tried = {file.path: _gained(file) for file in test if file.grammar}
+    gained = {file.path: _gained(file) for file in source if file.grammar}
     brought = [gained[file.path] for file in source if file.path in gained]
     taken = {file.path: _lost(file) for file in source if file.grammar}
     maybe_new = _own_names(brought) - old_words - test_words
     wanted = tuple(
         needs_of(
-            [(file.shown, gained[file.path]) for file in test if file.path in gained],
+            [(file.shown, tried[file.path]) for file in test if file.path in tried],
             brought,
             old_words,
             [name for name in (module_name(file.shown) for file in source if file.new) if name not in old_modules],
@@ -117,7 +127,7 @@ def read_change(
             for file in rest
         ),
         test_paths=tuple(file.shown for file in test),
-        test_names=tuple(sorted(_test_names(gained[file.path] for file in test if file.path in gained))),
+        test_names=tuple(sorted(_test_names(tried.values()))),
         fix_names=tuple(sorted(maybe_new - present - offered)),
         offered_names=tuple(sorted((maybe_new - present) & offered)),
         changed_names=_inner(repository, base, _changed_names(source, gained) - test_words - (maybe_new - present)),
@@ -126,7 +136,7 @@ def read_change(
         commits=_commits(repository, base, head),
         unread=tuple(sorted(_unread((*source, *test)))),
         removed=_removed(source, test, taken),
-        said=_said(gained[file.path] for file in test if file.path in gained),
+        said=_said(tried.values()),
     )
 
 
@@ -147,7 +157,7 @@ def _files(repository: Repository, base: str, head: str) -> list[ChangedFile]:
     ids = {name for change in regular for name in _blob_ids(change)}
     blobs = repository.small_blobs(ids, LARGEST_SOURCE)
     patch = repository.diff_patch(base, head, [change.path for change in regular])
-    lines = {section.path: _changed_lines(section.data) for section in sections(patch)}
+    lines = {section.path: changed_lines(section.data) for section in sections(patch)}
     files = []
     for change in changes:
         gained, lost = lines.get(change.path, (frozenset(), frozenset()))
@@ -174,27 +184,31 @@ def _as_text(content: bytes) -> bytes:
     return b"" if b"\0" in content[:8000] else content
 
 
-def _changed_lines(patch: bytes) -> tuple[frozenset[int], frozenset[int]]:
-    """Return the lines that one file's patch adds, numbered at the head, and those that it removes, at the base."""
-    gained: set[int] = set()
-    lost: set[int] = set()
-    old = new = old_left = new_left = 0
-    for line in patch.split(b"\n"):
-        hunk = _HUNK.match(line)
-        if old_left <= 0 and new_left <= 0:
-            if hunk:
-                old, new = int(hunk[1]), int(hunk[3])
-                old_left, new_left = (int(count) if count is not None else 1 for count in (hunk[2], hunk[4]))
-            continue
-        if line.startswith(b"+"):
-            gained.add(new)
-        elif line.startswith(b"-"):
-            lost.add(old)
-        if not line.startswith((b"+", b"\\")):
-            old, old_left = old + 1, old_left - 1
-        if not line.startswith((b"-", b"\\")):
-            new, new_left = new + 1, new_left - 1
-    return frozenset(gained), frozenset(lost)
+def _sides(file: ChangedFile) -> tuple[ChangedFile, ChangedFile] | None:
+    """Return a file that holds tests beside source as two: each keeps its own lines and has the other's blank."""
+    split = split_file(file.path, file.before, file.after)
+    if not isinstance(split, SplitFile):
+        return None
+    rest = replace(
+        file,
+        gained=file.gained & split.outside_head,
+        lost=file.lost & split.outside_base,
+        before=_only(file.before, split.outside_base, keep=True),
+        after=_only(file.after, split.outside_head, keep=True),
+    )
+    test = replace(
+        file,
+        gained=file.gained - split.outside_head,
+        lost=file.lost - split.outside_base,
+        before=_only(file.before, split.outside_base, keep=False),
+        after=_only(file.after, split.outside_head, keep=False),
+    )
+    return test, rest
+
+
+def _only(content: bytes, numbers: Collection[int], *, keep: bool) -> bytes:
+    numbered = enumerate(content.split(b"\n"), start=1)
+    return b"\n".join(line if (number in numbers) is keep else b"" for number, line in numbered)
 
 
 def _gained(file: ChangedFile) -> SourceNames:

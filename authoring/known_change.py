@@ -65,7 +65,9 @@ def words_path(workspace: Workspace, case: Case) -> Path:
 
 def words_of(repository: Repository, case: Case) -> ChangeWords:
     """Return what a history says of a case's change. Raises ``RepositoryError``."""
-    return read_change(repository, case.repository_id, case.base_commit, case.grading_commit, _test_part(case))
+    pins = case.base_commit, case.grading_commit
+    split = {row.path.encode() for row in case.grading.test_hunks}
+    return read_change(repository, case.repository_id, *pins, _test_part(case), split)
 
 
 def _test_part(case: Case) -> frozenset[bytes]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from authoring.consistency import Fault, Place, paths_of_test_part
+from authoring.consistency import Fault, Place, hunks_of_test_part, paths_of_test_part
 from authoring.consistency import faults as case_faults
 from casewright.errors import InvalidInputError
 from casewright.hashing import digest_file, read_json
@@ -143,7 +143,9 @@ def pin_faults(document: Mapping[str, Any], lookup: PinLookup) -> tuple[str, ...
         if not facts.base_is_ancestor:
             found.append(Fault(place=(*place, "base_commit"), message="is no ancestor of the grading commit"))
         part = paths_of_test_part(case["grading"])
-        if facts.changed <= {path.encode() for path in part}:
+        # Of a file that is split only its tests are covered.
+        whole = {path.encode() for path in part} - {hunk.path for hunk in hunks_of_test_part(case["grading"])}
+        if facts.changed <= whole:
             found.append(Fault(place=(*place, "grading"), message="covers the whole change: nothing is left to do"))
         found += [
             Fault(place=(*place, "grading"), message=f"{path!r} does not change between the pins")

@@ -12,11 +12,14 @@ from execution.build import BuildRefusedError, environment, environment_key
 from execution.foreseen import foreseen_commands
 from execution.languages import LANGUAGES
 from execution.languages.base import Refusal
+from execution.languages.inline_item import UnsafeItemError
+from execution.languages.inline_tests import ENDINGS, reader_of
 from execution.recipe import Environment, Recipe
 from miner.admission import Tools, plan
 from miner.change import Change
 from miner.history import change_of
-from miner.parts import split
+from miner.inline_tests import NO_INLINE_TESTS, inline_tests
+from miner.parts import Parts, split
 from miner.path_rules import PathRules, Side
 from miner.reasons import Reason
 
@@ -25,6 +28,7 @@ MOST_TEST_FILES: Final = 200
 
 # What a person writes who says the whole set-up; the words in capitals are to be replaced.
 _OWN_COMMANDS: Final = (("setup.commands", "COMMAND THAT INSTALLS"), ("check", "COMMAND {files} REPORT TO {report}"))
+_NONE: Final[frozenset[str]] = frozenset()
 _PASSED_ON: Final = (("setup.pass_env", "UV_INDEX"),)
 _OWN_COMMANDS_REMEDY: Final = (
     "say by commands of your own how the tests are set up and run (a report: JUnit XML or TAP)"
@@ -68,9 +72,11 @@ def explain_environment(
     ``dated`` gives the date that a recipe's era is pinned to. Raises ``UsageError`` for a revision that is unknown.
     """
     facts = repository.commit(revision)
-    changed = _changed_tests(repository, change_of(repository, facts.id), rules, overrides) if facts.parents else ()
     base = facts.parents[0] if facts.parents else ""
-    planned = plan(repository, base or facts.id, facts.id, changed, overrides) if changed else None
+    parts = _changed_parts(repository, change_of(repository, facts.id), rules, overrides) if base else None
+    changed = _changed_tests(repository, facts.id, parts, overrides) if parts else ()
+    split_files = frozenset(path.decode("utf-8", "surrogateescape") for path in parts.inline.files) if parts else _NONE
+    planned = plan(repository, base, facts.id, changed, overrides, split_files) if changed else None
     of_change = planned is not None and not _unrunnable(planned)
     in_tree: tuple[str, ...] = ()
     if planned is None or not of_change:
@@ -135,19 +141,35 @@ def is_stored(recipe: Recipe, store: Store) -> bool:
     return (store.root / ENVIRONMENTS / environment_key(recipe)).is_dir()
 
 
-def _changed_tests(
-    repository: Repository, change: Change, rules: PathRules, overrides: Mapping[str, str]
-) -> tuple[str, ...]:
-    parts = split(change.entries, rules)
-    # A command of the user's own is no rule that could say more of a file than its name does.
+def _changed_parts(repository: Repository, change: Change, rules: PathRules, overrides: Mapping[str, str]) -> Parts:
+    # A command of the user's own is no rule that could say which tests of a source file it runs.
+    inline = NO_INLINE_TESTS if overrides.get("test") else inline_tests(repository, change.entries, rules)
+    return split(change.entries, rules, inline)
+
+
+def _changed_tests(repository: Repository, head: str, parts: Parts, overrides: Mapping[str, str]) -> tuple[str, ...]:
+    # Nor one that could say more of a file than its name does.
     paths = parts.graded_at_head if overrides.get("test") else parts.test_at_head
-    there = repository.tree(change.head).paths
+    there = repository.tree(head).paths
     return tuple(path.decode("utf-8", "surrogateescape") for path in paths if path in there)
 
 
 def _tests_of_tree(repository: Repository, commit: str, rules: PathRules) -> tuple[str, ...]:
-    paths = sorted(path for path in repository.tree(commit).paths if rules.decide(path).side is Side.GRADED)
+    """Return the files of a tree that are tests by their names; where there are none, those that hold some."""
+    tree = repository.tree(commit)
+    paths = sorted(path for path in tree.paths if rules.decide(path).side is Side.GRADED)
+    if not paths:
+        sources = (path for path in sorted(tree.paths) if path.endswith(ENDINGS) and rules.decide(path).source)
+        paths = [path for path in sources if _holds_tests(path, tree.read(path) or b"")]
     return tuple(path.decode("utf-8", "surrogateescape") for path in paths)
+
+
+def _holds_tests(path: bytes, content: bytes) -> bool:
+    reader = reader_of(path)
+    try:
+        return reader is not None and any(item.selects for item in reader(content))
+    except UnsafeItemError:
+        return False
 
 
 def _planned_for_tree(
