@@ -102,6 +102,9 @@ def served(files: Mapping[str, bytes]) -> Iterator[Index]:
     asked: list[str] = []
 
     class Handler(http.server.BaseHTTPRequestHandler):
+        def do_HEAD(self) -> None:
+            self.do_GET()
+
         def do_GET(self) -> None:
             asked.append(self.path)
             kind, _, name = self.path.strip("/").partition("/")
@@ -120,7 +123,8 @@ def served(files: Mapping[str, bytes]) -> Iterator[Index]:
             self.send_header("Content-Type", "text/html")
             self.send_header("Content-Length", str(len(body or b"")))
             self.end_headers()
-            self.wfile.write(body or b"")
+            if self.command == "GET":
+                self.wfile.write(body or b"")
 
         def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base class's name
             """Say nothing."""
