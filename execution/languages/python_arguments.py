@@ -101,8 +101,8 @@ def _take(tree: TreeReader, folder: str, text: str, found: Arguments) -> None:
         _read_file(tree, path, found, only_constraints=option[1].startswith(("-c", "--c")))
     elif local := local_path(text):
         found.paths.append(local)
-    elif parse_requirement(text) is not None:
-        found.lines.append(text)
+    elif line := _as_requirement(text):
+        found.lines.append(line)
 
 
 def _read_file(tree: TreeReader, path: str, found: Arguments, *, only_constraints: bool) -> None:
@@ -119,8 +119,16 @@ def _read_file(tree: TreeReader, path: str, found: Arguments, *, only_constraint
         elif local := local_path(line):
             # pip takes such a path from the folder where it is run and not from the file's.
             found.paths.append(local)
-        elif parse_requirement(line) is not None:
-            (found.constraints if only_constraints else found.lines).append(line)
+        elif requirement := _as_requirement(line):
+            (found.constraints if only_constraints else found.lines).append(requirement)
+
+
+def _as_requirement(text: str) -> str:
+    """Return a line as a requirement, of an old way to bound versions (``pytz>dev``) the name; empty for neither."""
+    if parse_requirement(text) is not None:
+        return text
+    old = re.match(r"^([A-Za-z][\w.-]*(?:\[[\w, -]+\])?)\s*[<>=!~]=?\s*[\w.*+!-]+$", text)
+    return old[1] if old and parse_requirement(old[1]) is not None else ""
 
 
 def _lines(content: str) -> Iterator[str]:

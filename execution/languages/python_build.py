@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from execution.languages.base import Builder, Refusal
-from execution.languages.python_failure import failure
+from execution.languages.python_failure import failure, missing_tools
 from execution.languages.python_lock import Locked, hashed_list
 from execution.languages.python_requirements import OLD_POETRY, Needs, distribution_names
 from execution.languages.python_resolution import date_options, resolve
@@ -33,6 +33,7 @@ from execution.sandbox import ENVIRONMENT_DIR, TREE_DIR
 RUNNER_MARK = "casewright-runner="
 ASKED_MARK = "casewright-asked="
 _PROGRAMS = f'PATH="{ENVIRONMENT_DIR}/bin:$PATH"'
+_INSTALL = f"{UV} pip install --no-config -q --python {PYTHON} --link-mode copy --require-hashes --no-deps"
 # Run inside by the environment's interpreter, in the project's folder, as PEP 517 prescribes.
 _ASK_BACKEND = f"""
 import functools, importlib, json, sys
@@ -60,12 +61,7 @@ def build(recipe: Recipe, builder: Builder) -> Environment | Refusal:
         make = f"{runtime_executable(recipe.runtime)} -m venv {_bare(work.needs)}{ENVIRONMENT_DIR}"
         work.run("make the virtual environment", make)
         work.run("make the working folder", f"mkdir -p {WORK}")
-        locked = resolve(work)
-        isolated = _install(work, locked)
-        asked = _asked_by_backends(work, locked)
-        if asked:
-            locked = resolve(work, asked)
-            isolated = _install(work, locked)
+        locked, isolated = _resolve_and_install(work)
         for step, command in _preparations(work.recipe, work.needs):
             work.run(step, f"cd {TREE_DIR} && {command}")
         _install_projects(work)
@@ -90,25 +86,58 @@ def _bare(needs: Needs) -> str:
     return "--without-pip " if needs.nothing else ""
 
 
-def _install(work: Work, locked: tuple[Locked, ...]) -> bool:
+def _resolve_and_install(work: Work) -> tuple[tuple[Locked, ...], bool]:
+    """Resolve and install, again whenever a build asks for a tool that nothing names; return what was installed.
+
+    The second value says whether a part had to be built in isolation, with build tools that nothing pins.
+    """
+    asked: tuple[str, ...] = ()
+    while True:
+        locked = resolve(work, asked)
+        have = {one.name for one in locked} | distribution_names(asked)
+        missing = _install(work, locked)
+        if missing is not None and distribution_names(missing) - have:
+            asked = (*asked, *missing)
+            continue
+        isolated = missing is not None
+        if isolated:
+            _install_isolated(work, locked)
+        wanted = _asked_by_backends(work)
+        if not distribution_names(wanted) - have:
+            return locked, isolated
+        asked = (*asked, *wanted)
+
+
+def _install(work: Work, locked: tuple[Locked, ...]) -> tuple[str, ...] | None:
     """Install the list; what has no wheel comes second, built with the tools of the list.
 
-    Returns whether that second part had to be built in isolation, with build tools that nothing pins.
+    Returns None when that worked, else the build tools that a build was seen to miss, if any.
     """
-    install = f"{UV} pip install --no-config -q --python {PYTHON} --link-mode copy --require-hashes --no-deps"
     built = work.give("requirements.txt", (hashed_list(one for one in locked if one.built),))
     if any(one.built for one in locked):
-        work.run("install the dependencies", f"{install} -r {built}", network=True)
+        work.run("install the dependencies", f"{_INSTALL} -r {built}", network=True)
     if all(one.built for one in locked):
-        return False
+        return None
     sources = work.give("source-requirements.txt", (hashed_list(one for one in locked if not one.built),))
-    outcome = work.attempt(f"{_PROGRAMS} {install} --no-build-isolation -r {sources}", network=True)
-    if outcome.exit_code == 0:
-        return False
-    dates = " ".join(date_options(work.recipe))
-    work.run("build dependencies from source", f"{install} {dates} -r {sources}", network=True)
-    work.notes.append("some dependencies are built from source with build tools that the list does not hold")
-    return True
+    outcome = work.attempt(f"{_PROGRAMS} {_INSTALL} --no-build-isolation -r {sources}", network=True)
+    return None if outcome.exit_code == 0 else missing_tools(outcome.output.decode("utf-8", "replace"))
+
+
+def _install_isolated(work: Work, locked: tuple[Locked, ...]) -> None:
+    """Build what has no wheel with build tools of its own: of the date on which they can do all, else of the commit's.
+
+    A source of old may need a setuptools of old (``use_2to3``).
+    """
+    sources = work.give("source-requirements.txt", (hashed_list(one for one in locked if not one.built),))
+    options = date_options(work.recipe)
+    outcome = work.attempt(f"{_INSTALL} {' '.join(options)} -r {sources}", network=True)
+    if outcome.exit_code != 0:
+        plain = work.attempt(f"{_INSTALL} {' '.join(options[:2])} -r {sources}", network=True)
+        if plain.exit_code != 0:
+            raise StepRefusedError(failure("build dependencies from source", outcome))
+    note = "some dependencies are built from source with build tools that the list does not hold"
+    if note not in work.notes:
+        work.notes.append(note)
 
 
 def _install_projects(work: Work) -> None:
@@ -117,7 +146,7 @@ def _install_projects(work: Work) -> None:
         work.run(f"install the project{about}", f"{_PROGRAMS} {PYTHON} -m pip install -q {_in_place(one.directory)}")
 
 
-def _asked_by_backends(work: Work, locked: tuple[Locked, ...]) -> tuple[str, ...]:
+def _asked_by_backends(work: Work) -> tuple[str, ...]:
     """Return what the build back-ends ask for besides the list; they are asked because nothing else writes it down."""
     script = work.give("asked.py", (_ASK_BACKEND,))
     lines: list[str] = []
@@ -131,8 +160,7 @@ def _asked_by_backends(work: Work, locked: tuple[Locked, ...]) -> tuple[str, ...
         # Where it can't answer, the installation that follows fails for the same reason and says it better.
         if outcome.exit_code == 0 and found:
             lines += [str(line) for line in json.loads(found.group(1))]
-    here = {one.name for one in locked}
-    return tuple(dict.fromkeys(lines)) if distribution_names(lines) - here else ()
+    return tuple(dict.fromkeys(lines))
 
 
 def _preparations(recipe: Recipe, needs: Needs) -> tuple[tuple[str, str], ...]:

@@ -6,6 +6,7 @@ A refusal names the step, the package that it was about, the telling lines, and 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -54,6 +55,18 @@ def _sign(pattern: str, remedy: str, python: str = "") -> _Sign:
     return _Sign(pattern=re.compile(pattern), remedy=remedy, python=python)
 
 
+_NO_MODULE: Final = re.compile(r"(?:No module named|Cannot import|[Pp]lease install) ['\"`]?(\w+)")
+# What sources ask for when they are built, by module. Facts of the package index.
+_TOOL_OF_MODULE: Final[Mapping[str, str]] = {
+    "Cython": "cython", "cython": "cython", "numpy": "numpy", "cffi": "cffi", "pbr": "pbr",
+    "setuptools_scm": "setuptools-scm", "pkgconfig": "pkgconfig", "pybind11": "pybind11", "flit_core": "flit-core",
+    "hatchling": "hatchling", "hatch_vcs": "hatch-vcs", "poetry": "poetry-core", "pdm": "pdm-backend",
+    "mesonpy": "meson-python", "skbuild": "scikit-build", "scikit_build_core": "scikit-build-core",
+    "maturin": "maturin", "setuptools_rust": "setuptools-rust", "versioneer": "versioneer", "expandvars": "expandvars",
+    "packaging": "packaging", "six": "six", "setuptools": "setuptools", "wheel": "wheel", "jinja2": "jinja2",
+    "incremental": "incremental", "setuptools_git_versioning": "setuptools-git-versioning", "toml": "toml",
+    "pytest_runner": "pytest-runner", "ptr": "pytest-runner", "extension_helpers": "extension-helpers",
+}  # fmt: skip
 _OLDER: Final = "it is too old for this interpreter; name an older one that is on this machine"
 _SIGNS: Final = (
     _sign(r"tp_print\b.*has no member|has no member named .tp_print", _OLDER, "3.8"),
@@ -129,6 +142,17 @@ def failure(step: str, outcome: SandboxOutcome) -> Refusal:
         remedy=remedy,
         settings=settings,
     )
+
+
+def missing_tools(text: str) -> tuple[str, ...]:
+    """Return the build tools, as distributions, that the log of a build says are not there. Only known ones are named.
+
+    A source without its version tool builds as ``0.0.0``, which the installer does not take for what it asked for.
+    """
+    named = [_TOOL_OF_MODULE[name] for name in _NO_MODULE.findall(text) if name in _TOOL_OF_MODULE]
+    if re.search(r"version `0\.0\.0` does not match", text):
+        named.append("setuptools-scm")
+    return tuple(dict.fromkeys(named))
 
 
 def telling_lines(text: str) -> str:

@@ -37,6 +37,11 @@ def test_words_of_a_command_may_stand_apart_from_their_option() -> None:
     assert "multidict==6.0" not in found.lines
 
 
+def test_a_bound_that_no_tool_of_today_reads_leaves_the_name() -> None:
+    found = read_arguments(MemoryTree({}), ".", ("pytz>dev", "box[fast]==2004d-final", "--no-binary", ":all:", "a b c"))
+    assert found.lines == ["pytz", "box[fast]"]
+
+
 @pytest.mark.parametrize(
     ("text", "path"),
     [

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from casewright.errors import InfrastructureError
 from execution.languages.base import Refusal
-from execution.languages.python_failure import failure
+from execution.languages.python_failure import failure, missing_tools
 from execution.sandbox import Ended, SandboxOutcome
 
 UV_BUILD = """error: Failed to build `{0}`
@@ -207,3 +207,12 @@ def test_any_log_is_told_in_one_line(log: str) -> None:
         return
     assert "\n" not in refusal.detail
     assert len(refusal.detail) < 1000
+
+
+def test_the_build_tools_that_a_source_misses_are_named_where_they_are_known() -> None:
+    log = "ModuleNotFoundError: No module named 'Cython'\nNo module named 'Cython'\nNo module named 'secrets_of_ours'\n"
+    assert missing_tools(log) == ("cython",)
+    assert missing_tools("Package metadata version `0.0.0` does not match given version `20.8b1`") == (
+        "setuptools-scm",
+    )
+    assert missing_tools("fatal error: pg_config not found") == ()

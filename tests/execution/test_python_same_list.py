@@ -99,3 +99,17 @@ def test_the_list_does_not_depend_on_the_day_of_the_build(
     assert (later.dependencies, later.setup) == (first.dependencies, first.setup)
     for module in (builder.folder / "env").glob("lib/*/site-packages/beta.py"):
         assert module.read_text() == "built_by = '1.0'\n"
+
+
+def test_a_tool_that_only_a_source_needs_joins_the_list_in_the_version_of_the_date(tmp_path: Path) -> None:
+    # A real back-end's module, so that its absence is understood; the distribution on this index is one of ours.
+    tool = backend("maturin", "1.0", 2)
+    newer = backend("maturin", "2.0", 51)
+    index = (*ALPHA, source("beta", "1.0", 20, built_by="maturin"), *TOOLS, tool, newer)
+    with serving(*index) as served:
+        environment, builder = built(tmp_path, served, {"requirements.txt": "alpha\nbeta\n"}, COMMIT_DAY + 400)
+    assert "maturin==1.0" in environment.dependencies
+    assert environment.notes == ()
+    assert any("--no-build-isolation -r ../source-requirements.txt" in step for step in environment.setup)
+    (module,) = (builder.folder / "env").glob("lib/*/site-packages/beta.py")
+    assert module.read_text() == "built_by = '1.0'\n"
