@@ -46,7 +46,7 @@ def examine() -> tuple[Finding, ...]:
         git_finding(_version_of("git")),
         python_finding(_pythons()),
         uv_finding(),
-        node_finding(_version_of("node")),
+        node_finding(_version_of("node"), _brought_nodes()),
         *sandbox_findings(),
         cache_finding(),
     )
@@ -106,8 +106,8 @@ def uv_finding() -> Finding:
     return Finding(subject="uv", standing=Standing.GOOD, detail=_version_of(found) or found)
 
 
-def node_finding(told: str | None) -> Finding:
-    """Judge what ``node --version`` says (None: there is no node)."""
+def node_finding(told: str | None, brought: Iterable[str] = ()) -> Finding:
+    """Judge what ``node --version`` says (None: there is no node); ``brought`` are versions that the cache holds."""
     if told is None:
         return Finding(
             subject="node",
@@ -115,7 +115,10 @@ def node_finding(told: str | None) -> Finding:
             detail="not found on PATH: no JavaScript project can be run",
             remedy="install Node.js 20 or newer if you mine JavaScript or TypeScript",
         )
-    return Finding(subject="node", standing=Standing.GOOD, detail=told.lstrip("v"))
+    cached = ", ".join(brought)
+    others = f"in the cache {cached}; " if cached else ""
+    detail = f"{told.lstrip('v')}; {others}others come from the npm registry when a commit asks for them"
+    return Finding(subject="node", standing=Standing.GOOD, detail=detail)
 
 
 def cache_finding() -> Finding:
@@ -154,6 +157,14 @@ def _pythons() -> tuple[str, ...]:
     from execution.languages.python_interpreters import installed
 
     return tuple(runtime.version for runtime in installed())
+
+
+def _brought_nodes() -> tuple[str, ...]:
+    from casewright.store import cache_root
+    from execution.languages.javascript_registry import stored
+
+    # Looking makes no cache where there is none yet.
+    return stored() if cache_root().is_dir() and os.access(cache_root(), os.W_OK) else ()
 
 
 def sandbox_findings() -> tuple[Finding, ...]:
