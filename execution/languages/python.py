@@ -10,6 +10,8 @@ import json
 import re
 import shlex
 from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
 import execution
@@ -23,12 +25,20 @@ from execution.languages import (
     python_steps,
 )
 from execution.languages.base import Builder, Check, PlanRequest, Refusal, TreeReader
+from execution.languages.python_django import PLUGIN, django_suite
 from execution.languages.python_hints import dispensable, hint_sources, minors_of_ci
 from execution.languages.python_imports import suite_needs
 from execution.languages.python_interpreters import Wishes
 from execution.languages.python_members import graded_projects
 from execution.languages.python_poetry import specifier
-from execution.languages.python_project import Project, read_project, read_pytest_configuration, read_text, texts
+from execution.languages.python_project import (
+    Project,
+    PytestConfiguration,
+    read_project,
+    read_pytest_configuration,
+    read_text,
+    texts,
+)
 from execution.languages.python_reasons import (
     addition_reason,
     check_reasons,
@@ -60,6 +70,9 @@ name = "python"
 
 JUNIT = "junit"
 UNITTEST_TEXT = "unittest-text"
+# The day of setuptools 60, and the first Python that has no distutils.
+_OWN_DISTUTILS_SINCE = datetime(2021, 12, 19, tzinfo=UTC)
+_WITHOUT_DISTUTILS = (3, 12)
 _CLASSIFIER = re.compile(r"^Programming Language :: Python :: (3)\.(\d+)$")
 
 
@@ -91,48 +104,80 @@ def plan(request: PlanRequest) -> Recipe | Refusal:
         found, (places, places_why) = (*found, *hints), choose_sources(found, hints)
     hinted = dispensable(places)
     wanted = _names(places)
-    runner, runner_why = choose_runner(tree, request.graded, wanted, overrides.get("runner", ""))
     configuration = read_pytest_configuration(tree, request.graded)
-    added: tuple[str, ...] = ()
-    options: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
-    if runner == PYTEST:
-        plugins = (
-            one for one in demanded_plugins(configuration, own_options(tree)) if not distribution_names((one,)) & wanted
-        )
-        added = (*(() if PYTEST in wanted else (PYTEST,)), *plugins)
-        options, notes = check_options(configuration, wanted | distribution_names(added))
-    needs = collect_needs(tree, project, places, added, others)
+    suite = _suite(request, project, configuration, wanted)
+    if isinstance(suite, Refusal):
+        return suite
+    needs = collect_needs(tree, project, places, suite.added, others)
     missing = suite_needs(tree, project, configuration, request.graded, needs, places, found)
     if missing:
-        needs = collect_needs(tree, project, places, (*added, *(one.line for one in missing)), others)
+        needs = collect_needs(tree, project, places, (*suite.added, *(one.line for one in missing)), others)
     variables = version_variables(project, distribution_names(needs.build), request.version) if needs.install else {}
     reasons = (
         interpreter_reason(python_interpreters.installed(), wishes, request.date, runtime, runtime_why),
-        why_of("runner", runner_why),
+        why_of("runner", suite.why),
         *dependency_reasons(found, places, places_why, needs, request.date),
-        *addition_reason(added, configuration),
+        *addition_reason(suite.added, configuration),
         *import_reasons(missing),
         *project_reason(project, needs, variables, request.version),
-        *check_reasons(notes),
+        *check_reasons(suite.notes),
     )
     return Recipe(
         language=name,
         runtime=runtime,
-        runner=runner,
+        runner=suite.runner,
         date=request.date,
         directory=project.directory,
         inputs=python_era.inputs(tree, project, needs, variables),
         settings=(
             ("hinted", json.dumps(hinted)),
             ("needs", needs.text()),
-            ("notes", json.dumps(notes)),
-            ("options", json.dumps(options)),
+            ("notes", json.dumps(suite.notes)),
+            ("options", json.dumps(suite.options)),
             ("variables", json.dumps(dict(variables))),
         ),
         why=tuple(reason.sentence for reason in reasons),
         reasons=reasons,
     )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Suite:
+    """How a suite is run: the runner and why, the requirements added for it, options, and what the check leaves out."""
+
+    runner: str
+    why: str
+    added: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def _suite(
+    request: PlanRequest, project: Project, configuration: PytestConfiguration, wanted: frozenset[str]
+) -> _Suite | Refusal:
+    """Choose the runner for the graded files; ``wanted`` are the names of what their places ask for."""
+    tree = request.head
+    demanded = demanded_plugins(configuration, own_options(tree))
+    runner, why = choose_runner(tree, request.graded, wanted, request.overrides.get("runner", ""))
+    plugins = tuple(one for one in demanded if not distribution_names((one,)) & wanted)
+    django = None
+    if "runner" not in request.overrides and PLUGIN not in wanted | distribution_names(demanded):
+        django = django_suite(tree, project.directory, request.graded)
+    if django is not None and not django.settings:
+        return Refusal(
+            code="runner-missing",
+            detail=f"the suite is started by {django.script}, which names no settings of Django's in so many words",
+            remedy="say the whole set-up in commands of your own (setup.commands, with check beside it)",
+        )
+    extra: tuple[str, ...] = ()
+    if django is not None:
+        runner, why = PYTEST, f"pytest with Django's settings {django.settings}, which {django.script} names"
+        plugins, extra = (*plugins, PLUGIN), (f"--ds={django.settings}",)
+    if runner != PYTEST:
+        return _Suite(runner=runner, why=why)
+    added = (*(() if PYTEST in wanted else (PYTEST,)), *plugins)
+    options, notes = check_options(configuration, wanted | distribution_names(added))
+    return _Suite(runner=runner, why=why, added=added, options=(*options, *extra), notes=notes)
 
 
 def _wishes(tree: TreeReader, project: Project, asked: str) -> Wishes:
@@ -244,13 +289,26 @@ def check(recipe: Recipe, files: tuple[str, ...]) -> Check:
     else:
         script, arguments = "unittest_report.py", ("-v", *names)
         report_file, report_format = "", UNITTEST_TEXT
+    variables = {"SETUPTOOLS_USE_DISTUTILS": "stdlib"} if _distutils_is_the_interpreters_own(recipe) else {}
+    stated = "".join(f"{variable}={value} " for variable, value in variables.items())
     return Check(
-        command=f'PATH="$PWD/{up}env/bin:$PATH" {shlex.join((python, "-m", recipe.runner, *arguments))}',
+        command=f'PATH="$PWD/{up}env/bin:$PATH" {stated}{shlex.join((python, "-m", recipe.runner, *arguments))}',
         report_file=report_file,
         report_format=report_format,
         observed=(python, f"{TOOLS_DIR}/{script}", *arguments),
+        env=variables,
         notes=tuple(json.loads(recipe.setting("notes", "[]"))),
     )
+
+
+def _distutils_is_the_interpreters_own(recipe: Recipe) -> bool:
+    """Whether a suite is older than the first setuptools that puts a distutils of its own in the place of Python's.
+
+    The environment holds a later setuptools, since those of the day can't install in place; tests that import both ran
+    into an assertion there.
+    """
+    older = datetime.fromtimestamp(recipe.date, tz=UTC) < _OWN_DISTUTILS_SINCE
+    return older and python_steps.minor_of(recipe.runtime) < _WITHOUT_DISTUTILS
 
 
 def recorded_check(runner: str, command: str) -> Check:

@@ -156,7 +156,10 @@ def test_a_run_has_a_plain_environment_that_a_variation_alone_adds_to(tmp_path: 
     assert plain["PATH"].startswith(f"{ENVIRONMENT_DIR}/bin:{RUNTIME_DIR}/bin:")
     varied = python.env(environment(tmp_path), {"hash_seed": "7", "time_zone": "Asia/Tokyo"})
     assert dict(varied) == {**plain, "PYTHONHASHSEED": "7", "TZ": "Asia/Tokyo"}
-    assert python.env(environment(tmp_path, "/usr"), {})["PATH"] == f"{ENVIRONMENT_DIR}/bin:/usr/local/bin:/usr/bin:/bin"
+    on_system = python.env(environment(tmp_path, "/usr"), {})["PATH"]
+    assert on_system == f"{ENVIRONMENT_DIR}/bin:/usr/local/bin:/usr/bin:/bin"
+        python.env(environment(tmp_path, "/usr"), {})["PATH"] == f"{ENVIRONMENT_DIR}/bin:/usr/local/bin:/usr/bin:/bin"
+    )
 
 
 def test_a_run_sees_environment_interpreter_and_reporters_read_only(tmp_path: Path) -> None:
@@ -256,3 +259,15 @@ def test_recorded_unittest_output_is_read_by_module(tmp_path: Path) -> None:
     }
     assert set(reading.broken_files) == {"tests/test_lid.py"}
     assert reading.summary == "Ran 3 tests: FAILED (failures=1, errors=1)"
+
+
+def test_a_suite_from_before_setuptools_had_a_distutils_sees_the_interpreter_s() -> None:
+    files = {"setup.py": "from setuptools import setup\nsetup(name='box')\n", "tests/test_a.py": TEST}
+    old = python.plan(request(MemoryTree(files), ("tests/test_a.py",), 1_600_000_000, python="3.9"))
+    new = python.plan(request(MemoryTree(files), ("tests/test_a.py",), 1_650_000_000, python="3.9"))
+    if isinstance(old, Refusal) or isinstance(new, Refusal):
+        pytest.skip("Python 3.9 is not on this machine")
+    check = python.check(old, ("tests/test_a.py",))
+    assert check.env == {"SETUPTOOLS_USE_DISTUTILS": "stdlib"}
+    assert " SETUPTOOLS_USE_DISTUTILS=stdlib ../env/bin/python " in check.command
+    assert python.check(new, ("tests/test_a.py",)).env == {}
