@@ -158,8 +158,6 @@ def test_a_run_has_a_plain_environment_that_a_variation_alone_adds_to(tmp_path: 
     assert dict(varied) == {**plain, "PYTHONHASHSEED": "7", "TZ": "Asia/Tokyo"}
     on_system = python.env(environment(tmp_path, "/usr"), {})["PATH"]
     assert on_system == f"{ENVIRONMENT_DIR}/bin:/usr/local/bin:/usr/bin:/bin"
-        python.env(environment(tmp_path, "/usr"), {})["PATH"] == f"{ENVIRONMENT_DIR}/bin:/usr/local/bin:/usr/bin:/bin"
-    )
 
 
 def test_a_run_sees_environment_interpreter_and_reporters_read_only(tmp_path: Path) -> None:
