@@ -6,6 +6,7 @@ import re
 from enum import StrEnum
 from typing import Final
 
+from execution.languages.javascript_installer import from_own_registry
 from execution.languages.system_packages import system_need
 
 _STALE_LOCK: Final = re.compile(
@@ -96,6 +97,9 @@ def way_round(failure: Failure, command: str, loose: str) -> str:
     match failure:
         case Failure.STALE_LOCK | Failure.NOTHING_THEN:
             return loose if loose != command else ""
+        case Failure.NETWORK:
+            # The host that a lock file names may be gone, or closed to everybody here.
+            return from_own_registry(command)
         case Failure.NPX if "npx --yes " in command and "--prefix" not in command:
             # npx looks at the package that it stands in, though it only fetches another package manager for it.
             return command.replace("npx --yes ", "npx --yes --prefix .. ")

@@ -283,6 +283,36 @@ def _bun(lock: Lock | None, named: str, node: tuple[int, int, int]) -> Installer
     )
 
 
+# Where a package lies in a registry, whatever stands before that: the scope and name, `-`, the archive.
+_ELSEWHERE: Final = re.compile(
+    rb"https?://(?!registry\.(?:yarnpkg\.com|npmjs\.org)/)[^\s\"'#]*?/(?:@[\w.-]+(?:/|%2[fF]))?[\w.-]+/-/[\w.@-]+\.tgz"
+)
+_SCOPED: Final = r"""s#https?://[^ \"]*/(@[^/ \"]+/[^/ \"]+/-/[^/ \"]+\.tgz)#$(npm config get registry)\1#;t"""
+_PLAIN: Final = r"""s#https?://[^ \"]*/([^/ \"]+/-/[^/ \"]+\.tgz)#$(npm config get registry)\1#"""
+
+
+def registry_elsewhere(lock: Lock) -> bool:
+    """Whether a lock file says of packages that they lie in a registry other than the public one.
+
+    A mirror that is gone, or one of a company: the same packages are in the registry that the user has.
+    """
+    return _ELSEWHERE.search(lock.content) is not None
+
+
+def from_own_registry(command: str) -> str:
+    """Return an install that takes packages from the user's registry whatever host the lock file names; or nothing.
+
+    npm has a setting for that. Yarn 1 has none: it is given a lock file that names the user's registry, and the tree's
+    own is put back. The others name no hosts.
+    """
+    if re.search(r"\bnpm(?:@\S+)? ci ", command) and "--replace-registry-host" not in command:
+        return f"{command} --replace-registry-host=always"
+    if re.search(r"\byarn@1\.", command) and ".kept" not in command:
+        rewrite = f'sed -E -i -e "{_SCOPED}" -e "{_PLAIN}" yarn.lock'
+        return f"cp yarn.lock yarn.lock.kept && {rewrite} && {command} && mv yarn.lock.kept yarn.lock"
+    return ""
+
+
 def dated(command: str, date: int) -> str:
     """Return a command with its date filled in (seconds, UTC)."""
     return command.replace(DATE, datetime.fromtimestamp(date, UTC).strftime("%Y-%m-%dT%H:%M:%SZ"))
