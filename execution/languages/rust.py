@@ -26,6 +26,7 @@ from execution.languages.rust_package import (
     find_target,
     join,
     needs_registry,
+    only_in_bases_manifests,
     package_name,
     packages_around,
     workspace_root,
@@ -109,6 +110,10 @@ def _locking(request: PlanRequest, root: str, manifests: tuple[str, ...]) -> tup
     ours, theirs = request.head.read(path), request.base.read(path)
     packages = read_lock(ours)
     if packages is None:
+        dropped = only_in_bases_manifests(manifests, request.head, request.base)
+        if dropped:
+            detail = f"the base depends on {', '.join(dropped[:3])}, the head does not: one environment can't hold both"
+            return Refusal(code="environment-failed", detail=detail)
         if not needs_registry(manifests, request.head):
             return "", "no dependencies: nothing is fetched"
         return MADE, "no lock file: cargo takes today's versions, and the case records them"

@@ -165,11 +165,21 @@ def dependencies_of(tables: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[st
 
 def needs_registry(manifests: tuple[str, ...], tree: TreeReader) -> bool:
     """Whether any of some manifests asks for a package that is not in the tree."""
-    return any(
-        "path" not in entry
+    return bool(_from_outside(manifests, tree))
+
+
+def only_in_bases_manifests(manifests: tuple[str, ...], head: TreeReader, base: TreeReader) -> tuple[str, ...]:
+    """Return what some manifests ask for at the base and no longer at the head, sorted."""
+    return tuple(sorted(_from_outside(manifests, base) - _from_outside(manifests, head)))
+
+
+def _from_outside(manifests: tuple[str, ...], tree: TreeReader) -> set[str]:
+    return {
+        str(entry.get("package", name))
         for manifest in manifests
-        for _, entry in dependencies_of(read_manifest(tree, manifest) or {})
-    )
+        for name, entry in dependencies_of(read_manifest(tree, manifest) or {})
+        if "path" not in entry
+    }
 
 
 def package_name(manifest: str, tree: TreeReader) -> str:

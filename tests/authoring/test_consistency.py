@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from authoring.consistency import faults
-from tests.support.cases import BASE, plain_case
+from tests.support.cases import BASE, plain_case, split_case
 
 GRADED = "tests/unit/test_record_search.py"
 
@@ -62,3 +62,29 @@ def test_a_verification_shows_a_base_that_fails_and_a_head_that_passes(
     plain = plain_case()
     plain["verification"][state].update(part)
     assert ("verification", *place) in {fault.place for fault in faults(plain)}
+
+
+def test_a_case_with_a_split_file_agrees_with_itself_and_others_have_no_such_key() -> None:
+    assert list(faults(split_case())) == []
+    assert "test_hunks" not in plain_case()["grading"]
+
+
+@pytest.mark.parametrize(
+    ("plain", "place", "told"),
+    [
+        (split_case({"path": "src/other.rs"}), ("grading", "test_hunks", 0, "path"), "no file of the test part"),
+        (split_case({"base_lines": 0, "grading_lines": 0}), ("grading", "test_hunks", 0), "changes nothing"),
+        (split_case({}, {"base_line": 7}), ("grading", "test_hunks", 1), "overlaps"),
+        (split_case({"base_line": 9}, {}), ("grading", "test_hunks", 1), "not sorted"),
+        (changed(grading={"test_hunks": []}), ("grading", "test_hunks"), "leave the key out"),
+    ],
+)
+def test_a_hunk_that_can_not_be_has_a_place(plain: dict[str, Any], place: tuple[str | int, ...], told: str) -> None:
+    found = {fault.place: fault.message for fault in faults(plain)}
+    assert told in found[place]
+
+
+def test_other_lines_than_the_record_has_are_another_command() -> None:
+    plain = split_case()
+    plain["grading"]["test_hunks"][0]["base_lines"] = 6
+    assert ("grading", "apply") in {fault.place for fault in faults(plain)}

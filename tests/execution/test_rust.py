@@ -156,6 +156,13 @@ def test_a_base_that_is_locked_to_other_versions_is_refused() -> None:
     assert "seven 1.0.0" in refusal.detail
 
 
+def test_a_base_that_depends_on_what_the_head_dropped_is_refused() -> None:
+    refusal = _plan({}, base={"Cargo.toml": _PACKAGE + '[dependencies]\nseven = "1"\nlocal = { path = "local" }\n'})
+    assert isinstance(refusal, Refusal)
+    assert refusal.code == "environment-failed"
+    assert "depends on seven, the head does not" in refusal.detail
+
+
 def test_a_target_without_the_harness_has_no_runner() -> None:
     refusal = _plan({"Cargo.toml": _PACKAGE + '[[test]]\nname = "a"\nharness = false\n'})
     assert isinstance(refusal, Refusal)

@@ -18,7 +18,7 @@ from casewright.errors import InvalidInputError
 from library.check import PinFacts, check_file, check_history, check_library, load_library, pin_faults
 from library.cut import CutOptions, cut
 from library.release import case_digest, entries_digest, header_digest, release_bytes
-from tests.support.cases import plain_case, sealed
+from tests.support.cases import plain_case, sealed, split_case
 from tests.support.libraries import case_lists, released_document, workspace_with
 
 SLOW = settings(
@@ -284,3 +284,10 @@ def test_an_exit_code_case_passes_with_empty_lists() -> None:
     document = released_document([sealed({**plain, "grading": {**plain["grading"], **empty, "mode": "exit-code"}})])
     assert told(document) == ()
     assert document["counts"]["modes"] == {"per_test": 0, "exit_code": 1}
+
+
+def test_a_split_file_may_be_all_that_changes() -> None:
+    document = released_document([split_case()])
+    pins = PinFacts(base_found=True, grading_found=True, base_is_ancestor=True, changed=frozenset({b"src/lib.rs"}))
+    assert pin_faults(document, lambda *_: pins) == ()
+    assert check_library(release_bytes(document), "a.json").faults == ()

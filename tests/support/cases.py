@@ -7,7 +7,7 @@ from typing import Any
 
 from authoring.apply_command import apply_command
 from authoring.case import Case, to_plain, with_record_digest
-from authoring.consistency import paths_of_test_part, task_digest
+from authoring.consistency import hunks_of_test_part, paths_of_test_part, task_digest
 
 BASE = "d78903c79a1cb3f0664815079f6e7e15bb4fb990"
 HEAD = "249689d816a838bf3c64f1ea53fb703bcd837062"
@@ -110,10 +110,27 @@ def plain_case(**changes: Any) -> dict[str, Any]:
     return sealed({**plain, **changes})
 
 
+def split_case(*rows: dict[str, Any]) -> dict[str, Any]:
+    """Return a plain case whose one file holds source and tests; ``rows`` change its one hunk, or add others."""
+    hunk = {"path": "src/lib.rs", "item": "mod tests", "base_line": 3, "base_lines": 5}
+    hunk |= {"grading_line": 4, "grading_lines": 7}
+    plain = plain_case()
+    hunks = [{**hunk, **row} for row in rows or ({},)]
+    # The schema fixes the order of keys.
+    grading: dict[str, Any] = {}
+    for key, value in plain["grading"].items():
+        if key == "apply":
+            grading["test_hunks"] = hunks
+        grading[key] = value
+    grading |= {"files": ["src/lib.rs"], "support_files": [], "excluded_files": []}
+    return sealed({**plain, "grading": grading})
+
+
 def sealed(plain: dict[str, Any]) -> dict[str, Any]:
     """Return a plain case with its apply command and its record's digest made to fit the rest."""
     paths = [path.encode() for path in paths_of_test_part(plain["grading"])]
-    apply = apply_command(plain["base_commit"], plain["grading_commit"], paths)
+    hunks = hunks_of_test_part(plain["grading"])
+    apply = apply_command(plain["base_commit"], plain["grading_commit"], paths, hunks)
     return to_plain(with_record_digest(as_case({**plain, "grading": {**plain["grading"], "apply": apply}})))
 
 
