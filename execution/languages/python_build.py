@@ -13,9 +13,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from execution.languages.base import Builder, Refusal
+from execution.languages.python_backends import OLD_POETRY
 from execution.languages.python_failure import failure, missing_tools
 from execution.languages.python_lock import Locked, hashed_list
-from execution.languages.python_requirements import OLD_POETRY, Needs, distribution_names
+from execution.languages.python_requirements import Needs, distribution_names
 from execution.languages.python_resolution import date_options, resolve
 from execution.languages.python_steps import (
     ACTIVATED,

@@ -9,16 +9,20 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from packaging.specifiers import Specifier
 from packaging.utils import canonicalize_name
-from packaging.version import Version
 
 from execution.languages.base import TreeReader
 from execution.languages.python_arguments import parse_requirement, read_requirements
+from execution.languages.python_backends import (
+    Installed,
+    able_to_install_in_place,
+    build_requirements,
+    installed_project,
+    untranslated,
+)
 from execution.languages.python_members import members, workspace_of
 from execution.languages.python_poetry import requirements as poetry_requirements
 from execution.languages.python_project import Project, read_text, read_toml, table, texts
-from execution.languages.python_scripts import read_setup_script
 from execution.languages.python_sources import Source, extra_lines, group_lines
 
 TEST_NAMES = frozenset(
@@ -27,37 +31,6 @@ TEST_NAMES = frozenset(
 DEV_NAMES = frozenset(
     {"dev", "develop", "development", "dev-test", "dev-tests", "devel", "ci", "test-all", "tests-all", "all"}
 )
-# Back-ends that ask for nothing more once they see the project.
-_PLAIN_BACKENDS = frozenset({"hatchling", "poetry", "flit_core", "flit", "pdm"})
-# The releases of back-ends that can install a project in place first.
-_FIRST_IN_PLACE: Mapping[str, str] = {
-    "setuptools": "64.0.0", "flit-core": "3.4.0", "flit": "3.4.0", "poetry-core": "1.0.8", "pdm-pep517": "1.0.0",
-    "hatchling": "0.10.0", "pip": "21.3",
-}  # fmt: skip
-# What poetry's back-end was called before it became a distribution of its own.
-OLD_POETRY = "poetry.masonry.api"
-DEFAULT_BACKEND = "setuptools.build_meta:__legacy__"
-# What each back-end asks for at build time besides what a project declares: without build isolation it must be there.
-_BACKEND_NEEDS: Mapping[str, tuple[str, ...]] = {
-    "setuptools": ("setuptools", "wheel"),
-    "hatchling": ("hatchling", "editables"),
-    "poetry": ("poetry-core>=1.0.8",),
-    "flit_core": ("flit_core",),
-    "flit": ("flit",),
-    "pdm": ("pdm-backend",),
-}
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Installed:
-    """A project of the tree that is installed in place, by its folder.
-
-    ``backend`` (with ``backend_path``) is the back-end to ask for more build requirements, empty when it has no more.
-    """
-
-    directory: str
-    backend: str = ""
-    backend_path: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -150,7 +123,34 @@ def choose_sources(found: tuple[Source, ...], hints: tuple[Source, ...] = ()) ->
 
 
 def _chosen(places: list[Source]) -> tuple[tuple[Source, ...], str]:
-    return tuple(places), "test dependencies from " + ", ".join(source.label for source in places)
+    told = ", ".join(source.label for source in places)
+    return without_contradictions(tuple(places)), f"test dependencies from {told}"
+
+
+def without_contradictions(chosen: tuple[Source, ...]) -> tuple[Source, ...]:
+    """Leave out the lines that an exact version elsewhere contradicts: of two places one was forgotten.
+
+    What tox or nox installs to run the tests goes first, then requirements files, then what is only declared.
+    """
+    ranked = sorted(
+        chosen, key=lambda source: 0 if source.kind.startswith(("tox", "nox")) else 1 if source.files else 2
+    )
+    pins: dict[str, str] = {}
+    for source in ranked:
+        for line in source.lines:
+            requirement = parse_requirement(line)
+            exact = re.fullmatch(r"==([^*,]+)", str(requirement.specifier)) if requirement is not None else None
+            if requirement is not None and exact and requirement.marker is None:
+                pins.setdefault(canonicalize_name(requirement.name), exact[1])
+    return tuple(
+        replace(source, lines=tuple(line for line in source.lines if not _contradicts(line, pins))) for source in chosen
+    )
+
+
+def _contradicts(line: str, pins: Mapping[str, str]) -> bool:
+    requirement = parse_requirement(line)
+    pin = pins.get(canonicalize_name(requirement.name)) if requirement is not None else None
+    return requirement is not None and pin is not None and not requirement.specifier.contains(pin, prereleases=True)
 
 
 def serves(chosen: tuple[Source, ...]) -> bool:
@@ -184,18 +184,14 @@ def collect_needs(
     own, manifests = _own_dependencies(tree, project)
     own = (*own, *(line for extra in extras for line in extra_lines(project, extra)))
     paths = [path for source in chosen for path in source.paths]
-    beside = {member.directory: (member, asked) for member, asked in members(tree, project, (*own, *inline), paths)}
-    for other in others:
-        inner = members(tree, other, _own_dependencies(tree, other)[0], ())
-        beside.update({member.directory: (member, asked) for member, asked in inner if member.directory not in beside})
-        beside.setdefault(other.directory, (other, ()))
-    projects = [*(member for member, _ in beside.values()), *([project] if project.is_package else [])]
+    beside = _beside(tree, (*members(tree, project, (*own, *inline), paths),), others)
+    projects = [*(member for member, _ in beside), *([project] if project.is_package else [])]
     names = frozenset(canonicalize_name(one.name or "-") for one in (project, *projects))
     cython = tuple(path for one in projects for path in untranslated(tree, one))
     build = [line for one in projects for line in build_requirements(one)]
     needs = Needs(
         build=tuple(dict.fromkeys((*build, *(["cython"] if cython else [])))),
-        installed=tuple(_installed(one) for one in projects),
+        installed=tuple(installed_project(one) for one in projects),
         cython=cython,
     )
     lock = _lock_of(tree, project)
@@ -210,7 +206,7 @@ def collect_needs(
             groups=tuple(dict.fromkeys((*named, *groups))),
             lines=tuple(line for line in _unlocked(chosen, added) if _is_foreign(line, names)),
         )
-    for member, asked in beside.values():
+    for member, asked in beside:
         more, member_manifests = _own_dependencies(tree, member)
         manifests = (*manifests, *member_manifests)
         own = (*own, *more, *(line for extra in asked for line in extra_lines(member, extra)))
@@ -227,6 +223,18 @@ def collect_needs(
             if able_to_install_in_place(line) == line
         ),
     )
+
+
+def _beside(
+    tree: TreeReader, needed: tuple[tuple[Project, tuple[str, ...]], ...], others: tuple[Project, ...]
+) -> tuple[tuple[Project, tuple[str, ...]], ...]:
+    """Return the projects that are installed besides the main one, with the extras asked of each."""
+    found = {member.directory: (member, asked) for member, asked in needed}
+    for other in others:
+        for member, asked in members(tree, other, _own_dependencies(tree, other)[0], ()):
+            found.setdefault(member.directory, (member, asked))
+        found.setdefault(other.directory, (other, ()))
+    return tuple(found.values())
 
 
 def _is_stated(project: Project) -> bool:
@@ -270,77 +278,6 @@ def _own_dependencies(tree: TreeReader, project: Project) -> tuple[tuple[str, ..
     if project.is_package:
         return (), (project.path("setup.cfg" if "metadata" in project.setup_cfg else "pyproject.toml"),)
     return tuple(read_requirements(tree, project.path("requirements.txt")).lines), ()
-
-
-def build_requirements(project: Project) -> tuple[str, ...]:
-    """Return what building the project needs when the build is not isolated; empty for what is not installed."""
-    if not project.is_package:
-        return ()
-    system = project.table("build-system")
-    backend = str(system.get("build-backend") or DEFAULT_BACKEND)
-    needs = _BACKEND_NEEDS.get(re.split(r"[.:]", backend)[0], ())
-    script = read_setup_script(project.setup_py or "")
-    old = (*script.requires.get("setup_requires", ()), *_cfg_lines(project, "setup_requires"))
-    declared = [able_to_install_in_place(line) for line in texts(system.get("requires"))]
-    if backend == OLD_POETRY:
-        declared = [line for line in declared if distribution_names([line]) != {"poetry"}]
-    return tuple(dict.fromkeys((*declared, *(line for line in old if parse_requirement(line)), *needs)))
-
-
-def untranslated(tree: TreeReader, project: Project) -> tuple[str, ...]:
-    """Return the Cython files whose C the ``setup.py`` compiles although nothing in the tree holds it.
-
-    Its authors translate them by a command of their own (``make cythonize``) before they build.
-    """
-    script = read_setup_script(project.setup_py or "")
-    found: list[str] = []
-    for word in script.strings:
-        stem, dot, ending = word.rpartition(".")
-        if not dot or ending not in {"c", "cpp", "cxx"} or "\n" in word:
-            continue
-        made, written = (project.path(name).encode("utf-8", "surrogateescape") for name in (word, f"{stem}.pyx"))
-        if made not in tree.paths and written in tree.paths:
-            found.append(project.path(f"{stem}.pyx") if ending == "c" else f"--cplus {project.path(f'{stem}.pyx')}")
-    return tuple(dict.fromkeys(found))
-
-
-def able_to_install_in_place(line: str) -> str:
-    """Return a build requirement without its upper bound where that keeps out every release that knows PEP 660.
-
-    A project of 2020 that says ``flit_core<3`` means "not what breaks me", and the first release that can install it in
-    place reads its metadata as well.
-    """
-    requirement = parse_requirement(line)
-    first = _FIRST_IN_PLACE.get(canonicalize_name(requirement.name)) if requirement is not None else None
-    if requirement is None or first is None:
-        return line
-    if not any(_keeps_out(one, Version(first)) for one in requirement.specifier):
-        return line
-    return f"{requirement.name}{f' ; {requirement.marker}' if requirement.marker else ''}"
-
-
-def _keeps_out(bound: Specifier, first: Version) -> bool:
-    """Tell whether a bound keeps out a release and every later one."""
-    if bound.operator not in {"<", "<=", "==", "~="}:
-        return False
-    top = Version(bound.version.removesuffix(".*"))
-    return top <= first if bound.operator == "<" else top < first and not bound.contains(first)
-
-
-def _installed(project: Project) -> Installed:
-    """Return how a project is installed, with the back-end that may ask for more when it sees the project."""
-    system = project.table("build-system")
-    backend = str(system.get("build-backend") or DEFAULT_BACKEND)
-    root = re.split(r"[.:]", backend)[0]
-    plain = root in _PLAIN_BACKENDS or (root == "setuptools" and project.setup_py is None)
-    if plain and backend != OLD_POETRY and not system.get("backend-path"):
-        return Installed(directory=project.directory)
-    return Installed(directory=project.directory, backend=backend, backend_path=texts(system.get("backend-path")))
-
-
-def _cfg_lines(project: Project, name: str) -> tuple[str, ...]:
-    text = project.setup_cfg.get("options", {}).get(name, "")
-    return tuple(line.strip() for line in text.splitlines() if line.strip())
 
 
 def locked_versions(tree: TreeReader, project: Project) -> tuple[str, ...]:

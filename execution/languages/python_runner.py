@@ -17,7 +17,8 @@ from execution.languages.python_scripts import imported_modules, parse
 
 PYTEST: Final = "pytest"
 UNITTEST: Final = "unittest"
-DEFAULT_PATTERNS = ("test_*.py", "*_test.py")
+# The last two are nose's: no runner of today looks for them, and both take them by name.
+DEFAULT_PATTERNS = ("test_*.py", "*_test.py", "tests_*.py", "*_tests.py")
 # Django and others name a module of tests so; both runners take it when it is given by name.
 PLAIN_NAMES = frozenset({"tests.py"})
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from execution.languages.python_backends import able_to_install_in_place
 from execution.languages.python_project import read_project
-from execution.languages.python_requirements import Needs, able_to_install_in_place, choose_sources, collect_needs
+from execution.languages.python_requirements import Needs, choose_sources, collect_needs
 from execution.languages.python_sources import sources
 from tests.support.memory_tree import MemoryTree
 
@@ -206,3 +207,12 @@ def test_c_that_nothing_in_the_tree_holds_is_translated_first() -> None:
     assert found.cython == ("box/a.pyx",)
     assert "cython" in found.build
     assert needs({"setup.py": setup.replace("a.c", "a.cpp"), "box/a.pyx": ""}).cython == ("--cplus box/a.pyx",)
+
+
+def test_of_two_places_that_contradict_each_other_the_one_that_is_run_counts() -> None:
+    files = {
+        "setup.py": "from setuptools import setup\nsetup(name='box', tests_require=['pytest-httpbin==0.0.7', 'mock'])",
+        "tox.ini": "[testenv]\ndeps = -r requirements-dev.txt\n",
+        "requirements-dev.txt": "pytest<=6.2.5\npytest-httpbin==1.0.0\n",
+    }
+    assert set(needs(files).lines) == {"pytest<=6.2.5", "pytest-httpbin==1.0.0", "mock"}
