@@ -61,7 +61,7 @@ def prepare(change: Change, desk: Desk, era_date: EraDate) -> Prepared | Judgeme
     """
     repository = desk.tools.repository
     # Where a command of the user's own runs tests, nobody knows which of a source file's it runs.
-    inline = NO_INLINE_TESTS if desk.overrides.get("test") else inline_tests(repository, change.entries, desk.rules)
+    inline = NO_INLINE_TESTS if desk.overrides.get("test") else inline_tests(repository, change, desk.rules)
     parts = split(change.entries, desk.rules, inline)
     screened = screen_parts(change.entries, parts, desk.size_limits)
     if screened.reason is not None:

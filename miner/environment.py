@@ -143,7 +143,7 @@ def is_stored(recipe: Recipe, store: Store) -> bool:
 
 def _changed_parts(repository: Repository, change: Change, rules: PathRules, overrides: Mapping[str, str]) -> Parts:
     # A command of the user's own is no rule that could say which tests of a source file it runs.
-    inline = NO_INLINE_TESTS if overrides.get("test") else inline_tests(repository, change.entries, rules)
+    inline = NO_INLINE_TESTS if overrides.get("test") else inline_tests(repository, change, rules)
     return split(change.entries, rules, inline)
 
 

@@ -46,7 +46,7 @@ def explain_change(
     repository: Repository, change: Change, rules: PathRules, limits: SizeLimits, texts: tuple[str, ...] = ()
 ) -> ChangeExplanation:
     """Explain a change that is at hand; ``texts`` are what was written of it besides its commits' messages."""
-    parts = split(change.entries, rules, inline_tests(repository, change.entries, rules))
+    parts = split(change.entries, rules, inline_tests(repository, change, rules))
     findings = (
         too_many_lines(repository, change, parts, limits),
         lfs_pointer(repository, change),

@@ -10,15 +10,15 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
 from typing import Final
 
 from casewright.git_tree import SUBMODULE, SYMLINK
 from casewright.repository import Repository
 from execution.languages.inline_item import InlineItem, UnsafeItemError
-from execution.languages.inline_tests import ENDINGS, reader_of
-from miner.change import FileChange, file_change
+from execution.languages.inline_tests import ENDINGS, is_declared_for_tests, reader_of
+from miner.change import Change, FileChange
 from miner.hunks import TestHunk, lines_of, pieces_of, with_hunks
 from miner.path_rules import PathRules
 
@@ -45,10 +45,11 @@ class SplitFile:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class InlineTests:
-    """The files of a change that are split, and why others with tests in them are not."""
+    """The files of a change that are split, why others with tests in them are not, and those that are tests alone."""
 
     files: Mapping[bytes, SplitFile] = field(default_factory=dict)
     whole: Mapping[bytes, str] = field(default_factory=dict)
+    declared: frozenset[bytes] = frozenset()
 
     @property
     def hunks(self) -> tuple[TestHunk, ...]:
@@ -64,19 +65,23 @@ def may_hold_tests(raw: bytes, path: bytes, rules: PathRules) -> bool:
     return path.endswith(ENDINGS) and raw.endswith(b"M") and rules.decide(path).rule == "source"
 
 
-def inline_tests(repository: Repository, entries: Sequence[bytes], rules: PathRules) -> InlineTests:
-    """Read the files of a change that may hold tests, and split them.
-
-    ``entries`` are git's raw lines and paths by turns. Raises ``RepositoryError`` when a file can't be read.
-    """
-    changes = [
-        file_change(raw, path)
-        for raw, path in zip(entries[::2], entries[1::2], strict=True)
-        if may_hold_tests(raw, path, rules)
+def inline_tests(repository: Repository, change: Change, rules: PathRules) -> InlineTests:
+    """Read the files of a change that may hold tests, and split them. Raises ``RepositoryError`` when git fails."""
+    sources = [
+        file for file in change.files if file.path.endswith(ENDINGS) and rules.decide(file.path).rule == "source"
     ]
-    regular = [change for change in changes if not {change.old_mode, change.new_mode} & {SYMLINK, SUBMODULE}]
+    declared = frozenset(
+        one.path
+        for one in sources
+        if is_declared_for_tests(one.path, repository.tree(change.base if one.status == "D" else change.head))
+    )
+    regular = [
+        one
+        for one in sources
+        if one.status == "M" and one.path not in declared and not {one.old_mode, one.new_mode} & {SYMLINK, SUBMODULE}
+    ]
     blobs = repository.small_blobs({name for one in regular for name in (one.old_id, one.new_id)}, _LARGEST)
-    return split_files(regular, blobs)
+    return replace(split_files(regular, blobs), declared=declared)
 
 
 def split_files(changes: Iterable[FileChange], blobs: Mapping[str, bytes]) -> InlineTests:

@@ -12,6 +12,7 @@ from miner.inline_tests import NO_INLINE_TESTS, InlineTests
 from miner.path_rules import Decision, PathRules, Side
 
 INLINE = "inline-tests"
+DECLARED = "test-module"
 _GIVES_WAY = "file-and-folder"
 
 
@@ -55,6 +56,7 @@ def split(entries: Sequence[bytes], rules: PathRules, inline: InlineTests = NO_I
     statuses = [raw[-1:] for raw in entries[::2]]
     deleted = {path for path, status in zip(paths, statuses, strict=True) if status == b"D"}
     decisions = {path: rules.decide(path) for path in paths}
+    decisions.update(dict.fromkeys(inline.declared, Decision(Side.SUPPORT, DECLARED)))
     if deleted and len(deleted) < len(paths):
         decisions.update(_one_side(decisions, deleted))
     for path, file in inline.files.items():

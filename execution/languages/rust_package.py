@@ -94,6 +94,30 @@ def find_target(path: str, tree: TreeReader) -> Target | None:
     return None
 
 
+def is_only_in_tests(path: str, tree: TreeReader) -> bool:
+    """Whether a source file is a module that only test builds have: declared so, or below a module that is."""
+    found = _package_of(path, tree)
+    if found is None or not path.endswith(".rs"):
+        return False
+    folder, _ = found
+    module = path.removesuffix(".rs").removesuffix("/mod")
+    while module.startswith(join(folder, "")) and "/" in module:
+        above, _, name = module.rpartition("/")
+        parents = [f"{above}.rs", *(f"{above}/{file}.rs" for file in ("mod", "lib", "main"))]
+        if any(_declares_for_tests(parent, name, tree) for parent in parents if parent != path):
+            return True
+        module = above
+    return False
+
+
+def _declares_for_tests(parent: str, name: str, tree: TreeReader) -> bool:
+    try:
+        items = items_of_tests(tree.read(parent.encode("utf-8", "surrogateescape")) or b"")
+    except UnsafeItemError:
+        return False
+    return any(item.label in {f"mod {name}", f"mod r#{name}"} and not item.selects for item in items)
+
+
 def module_path(path: str, root: str) -> str | None:
     """Return the module of a file below the folder of a target's root, or None where it lies elsewhere.
 
@@ -306,6 +330,8 @@ def _selected(path: str, module: str, root: _Root, tree: TreeReader) -> tuple[st
     """Return the names or beginnings of names of a file's tests; None where it is a source without any."""
     if root.arguments[0] == "--test" or _is_test_by_name(module):
         return (f"{module}::",) if module else ()
+    if module and is_only_in_tests(path, tree):
+        return (f"{module}::",) if _TEST.search(_text(tree, path)) else None
     try:
         items = items_of_tests(tree.read(path.encode("utf-8", "surrogateescape")) or b"")
     except UnsafeItemError:

@@ -135,9 +135,9 @@ def test_sh_gives_the_bytes_that_the_miner_had(
         repo = Path(folder) / "repo"
         repo.mkdir()
         _git(repo, "init", "-q")
-        pins = [_commit_bytes(repo, {hunks[0].path: content}) for content in (base, head)]
-        _git(repo, "checkout", "-q", pins[0])
-        subprocess.run(["sh", "-ec", apply_command(*pins, [], hunks)], cwd=repo, check=True)
+        old_pin, new_pin = (_commit_bytes(repo, {hunks[0].path: content}) for content in (base, head))
+        _git(repo, "checkout", "-q", old_pin)
+        subprocess.run(["sh", "-ec", apply_command(old_pin, new_pin, [], hunks)], cwd=repo, check=True)
         assert (repo / "it's a\nname.rs").read_bytes() == with_hunks(base, head, hunks)
 
 

@@ -11,7 +11,7 @@ from execution.languages.base import Refusal
 from execution.recipe import Recipe
 from miner.environment import MOST_TEST_FILES, EnvironmentExplanation, explain_environment, with_remedy
 from miner.path_rules import PathRules
-from tests.support.repos import RepoBuilder
+from tests.support.repos import Entry, RepoBuilder
 
 TEST = "import unittest\nclass A(unittest.TestCase):\n    def test_a(self): pass\n"
 
@@ -38,6 +38,21 @@ def test_a_deleted_test_is_no_reason_to_look_for_it(tmp_path: Path) -> None:
     repo.commit("Begin", {"tests/test_box.py": TEST, "tests/test_lid.py": TEST})
     repo.commit("Take the lid off", {"tests/test_lid.py": None})
     assert explained(repo, tmp_path).graded == ("tests/test_box.py",)
+
+
+def test_where_no_file_is_a_test_by_name_those_that_hold_tests_stand_for_the_suite(tmp_path: Path) -> None:
+    repo = RepoBuilder(tmp_path / "box")
+    module = "fn a() {}\n#[cfg(test)]\nmod tests {\n    #[test]\n    fn one() {}\n}\n"
+    files: dict[str | bytes, Entry] = {
+        "Cargo.toml": "[package]\n",
+        "src/lib.rs": "mod box;\n",
+        "src/box.rs": module,
+        "src/lid.rs": "(\n",
+    }
+    repo.commit("Begin", files)
+    found = explained(repo, tmp_path)
+    assert (found.tests_in_tree, found.of_change) == (1, False)
+    assert found.graded == ("src/box.rs",)
 
 
 def test_of_a_large_suite_the_first_files_stand_for_all(tmp_path: Path) -> None:

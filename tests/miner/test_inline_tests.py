@@ -157,7 +157,7 @@ def test_a_change_of_one_source_file_with_its_tests_has_both_parts(repo: RepoBui
     repo.commit("Give two, not one", {"src/lib.rs": "fn a() { 2 }\n" + _module("tests", "one", "two")})
     with open_source(str(repo.path), tmp_path / "cache") as repository:
         change = change_of(repository, "HEAD")
-        parts = split(change.entries, PathRules(), inline_tests(repository, change.entries, PathRules()))
+        parts = split(change.entries, PathRules(), inline_tests(repository, change, PathRules()))
         assert (parts.graded, parts.rest, parts.source) == ((LIB,), (LIB,), (LIB,))
         assert (parts.whole_test, parts.whole_rest) == ((), ())
         assert task_lines(repository, change, parts) == 2
@@ -170,7 +170,7 @@ def test_the_trip_fails_for_hunks_of_another_change(repo: RepoBuilder, tmp_path:
     repo.commit("Give two, not one", {"src/lib.rs": "fn a() { 2 }\n" + _module("tests", "one", "two")})
     with open_source(str(repo.path), tmp_path / "cache") as repository:
         change = change_of(repository, "HEAD")
-        inline = inline_tests(repository, change.entries, PathRules())
+        inline = inline_tests(repository, change, PathRules())
         wrong = split_file(LIB, b"fn a() {}\n\n\n" + _module("tests").encode(), b"\n" + _module("tests", "x").encode())
         assert isinstance(wrong, SplitFile)
         parts = split(change.entries, PathRules(), type(inline)(files={LIB: wrong}))
@@ -202,3 +202,16 @@ def test_only_a_source_that_changes_its_content_may_hold_tests() -> None:
     assert not may_hold_tests(raw + b"M", b"examples/a.rs", PathRules())
     assert not may_hold_tests(raw + b"M", b"src/lib.py", PathRules())
     assert not may_hold_tests(raw + b"M", LIB, PathRules(Globs(rest=("src/**",))))
+
+
+def test_a_module_that_only_test_builds_have_is_no_source(tmp_path: Path) -> None:
+    repo = RepoBuilder(tmp_path / "repo")
+    library = "#[cfg(test)]\nmod given;\nmod kept;\n"
+    repo.commit("Begin", {"Cargo.toml": "[package]\n", "src/lib.rs": library, "src/given.rs": "", "src/kept.rs": "1\n"})
+    after: dict[str | bytes, Entry] = {"src/given.rs": "2\n", "src/given/more.rs": "2\n", "src/kept.rs": "2\n"}
+    repo.commit("Change all of it", after)
+    with open_source(str(repo.path), tmp_path / "cache") as repository:
+        change = change_of(repository, "HEAD")
+        parts = split(change.entries, PathRules(), inline_tests(repository, change, PathRules()))
+    assert (parts.support, parts.rest) == ((b"src/given.rs", b"src/given/more.rs"), (b"src/kept.rs",))
+    assert parts.decisions[b"src/given.rs"].rule == "test-module"

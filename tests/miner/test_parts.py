@@ -169,6 +169,15 @@ def test_a_file_that_gives_way_to_tests_goes_with_them() -> None:
     assert parts.decisions[b"tests"].rule == "file-and-folder"
 
 
+def test_a_file_that_gives_way_to_tests_and_source_goes_with_the_source() -> None:
+    # To git the path of the file names all below it, so a test part with it would bring the source.
+    entries = _entries(**{"src": "D", "src/a.py": "A", "src/tests/b.py": "A", "test_c.py": "A"})
+    parts = split(entries, PathRules())
+
+    assert parts.rest == (b"src", b"src/a.py", b"src/tests/b.py")
+    assert parts.test == (b"test_c.py",)
+
+
 def test_tests_that_give_way_to_a_file_go_with_it() -> None:
     parts = split(_entries(**{"box": "A", "box/test_a.py": "D", "box/b.py": "D", "test_c.py": "A"}), PathRules())
 
