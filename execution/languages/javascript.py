@@ -17,7 +17,14 @@ from execution.languages.javascript_check import build_check, recorded_check
 from execution.languages.javascript_compile import needed_build
 from execution.languages.javascript_failure import Failure, read_failure, telling_lines
 from execution.languages.javascript_install_scripts import MODULES
-from execution.languages.javascript_installer import Installer, choose_installer, manager_refusal, node_refusal
+from execution.languages.javascript_installer import (
+    Installer,
+    choose_installer,
+    from_own_registry,
+    manager_refusal,
+    node_refusal,
+    registry_elsewhere,
+)
 from execution.languages.javascript_manifest import (
     Lock,
     Manifest,
@@ -45,9 +52,7 @@ from execution.sandbox import ENVIRONMENT_DIR, TREE_DIR, Ended, Mount, SandboxOu
 
 name: Final = "javascript"
 _OTHER_NODE: Final = "install a node that it takes, or name the executable of one as node"
-_PNPM_SETTINGS: Final = re.compile(
-    r"^(?:overrides|patchedDependencies|packageExtensions|onlyBuiltDependencies):", re.MULTILINE
-)
+_FIRST_REPORTER: Final = (18, 15, 0)
 _NAME_ANOTHER: Final = "install one, or name the executable of one that is here"
 _READERS: Final = {"vitest-json": vitest.read, "jest-json": jest.read, "node-events": node_events.read}
 
@@ -133,8 +138,10 @@ def _plan(request: PlanRequest, candidate: Candidate) -> Recipe | Refusal:
     if unfit is not None:
         return unfit
     lock = find_lock(request.head, root, manifest.package_manager.partition("@")[0])
-    workspace = read_text(request.head, join(root, "pnpm-workspace.yaml")) or ""
-    installer = choose_installer(manifest, lock, node, settings_in_workspace=bool(_PNPM_SETTINGS.search(workspace)))
+    workspace = read_text(request.head, join(root, "pnpm-workspace.yaml"))
+    installer = choose_installer(manifest, lock, node, pnpm_workspace=workspace)
+    if installer is not None and lock is not None and registry_elsewhere(lock):
+        installer = replace(installer, command=from_own_registry(installer.command) or installer.command)
     refusal = manager_refusal(installer, node) if installer is not None else None
     if refusal is not None:
         return Refusal(code="runtime-unavailable", detail=refusal, remedy=_OTHER_NODE)
@@ -236,6 +243,10 @@ def _runtime_refusal(
         reason = node_refusal(package, node) if package is not None else None
         if reason:
             return Refusal(code="runtime-unavailable", detail=reason, remedy=_OTHER_NODE)
+    if choice.runner == NODE and node < _FIRST_REPORTER:
+        here = ".".join(map(str, node))
+        detail = f"node's own runner reports to others from 18.15 on, here is {here}"
+        return Refusal(code="runtime-unavailable", detail=detail, remedy=_OTHER_NODE)
     strips = any(word.startswith(("--experimental-strip-types", "--experimental-transform")) for word in _words(choice))
     if strips and node < (22, 6, 0):
         return Refusal(

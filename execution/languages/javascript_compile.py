@@ -18,6 +18,7 @@ from execution.languages.javascript_manifest import (
     exists,
     is_workspace,
     join,
+    nearest_package,
     parent,
     read_manifest,
     read_text,
@@ -76,7 +77,10 @@ def needed_build(tree: TreeReader, directory: str, root: str, graded: tuple[str,
     if own:
         script = _build_script(manifest)
         return _compile(manifest, script, own) if script else None
-    sibling = _missing_sibling(tree, manifest, root)
+    # A run at the root may hold the tests of several members, each with its own dependencies.
+    homes = dict.fromkeys((directory, *(nearest_package(tree, path) or directory for path in graded)))
+    members = (member for folder in homes if (member := read_manifest(tree, folder)) is not None)
+    sibling = next(filter(None, (_missing_sibling(tree, member, root) for member in members)), "")
     if not sibling:
         return None
     for folder in dict.fromkeys((root, directory)):

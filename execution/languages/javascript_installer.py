@@ -51,6 +51,9 @@ _FIRST_NODE: Final[Mapping[tuple[str, int], tuple[int, int, int]]] = {
     ("npm", 10): (18, 17, 0),
     ("npm", 11): (20, 17, 0),
 }
+_PNPM_SETTINGS: Final = re.compile(
+    r"^(?:overrides|patchedDependencies|packageExtensions|onlyBuiltDependencies):", re.MULTILINE
+)
 # Stands for the date in a command: an era may be pinned to another commit's date than the one that it was planned for.
 DATE: Final = "{date}"
 
@@ -123,18 +126,20 @@ BUILD_ENV: Final = {
 
 
 def choose_installer(
-    manifest: Manifest, lock: Lock | None, node: tuple[int, int, int], *, settings_in_workspace: bool = False
+    manifest: Manifest, lock: Lock | None, node: tuple[int, int, int], *, pnpm_workspace: str | None = None
 ) -> Installer | None:
     """Choose how to install; None when there is nothing to install.
 
-    ``settings_in_workspace`` says that ``pnpm-workspace.yaml`` holds what pnpm reads there from version 10 on.
+    ``pnpm_workspace`` is the text of ``pnpm-workspace.yaml``, None without one. It names pnpm where nothing else names
+    a package manager, and from version 10 on it may hold settings, which earlier ones would pass over.
     """
     named, _, version = manifest.package_manager.partition("@")
     version = version.partition("+")[0]
-    workspaces = bool(manifest.raw.get("workspaces"))
+    workspaces = bool(manifest.raw.get("workspaces")) or pnpm_workspace is not None
+    settings_in_workspace = bool(_PNPM_SETTINGS.search(pnpm_workspace or ""))
     if lock is None and not manifest.dependencies and not workspaces:
         return None
-    manager = lock.manager if lock is not None else (named or "npm")
+    manager = lock.manager if lock is not None else (named or ("npm" if pnpm_workspace is None else "pnpm"))
     wanted = version if named == manager and re.match(r"\d+\.\d+\.\d+", version) else ""
     if manager == "pnpm":
         return _pnpm(lock, wanted, node, settings_in_workspace=settings_in_workspace)

@@ -175,3 +175,15 @@ def test_a_mirror_in_a_lock_file_gives_way_to_the_user_s_registry(tmp_path: Path
 def test_npm_is_told_to_take_its_own_registry() -> None:
     assert from_own_registry("npm ci --no-audit") == "npm ci --no-audit --replace-registry-host=always"
     assert from_own_registry("npx --yes pnpm@9.0.0 install") == ""
+
+
+def test_a_pnpm_workspace_without_a_lock_is_pnpm_s() -> None:
+    manifest = read_manifest(MemoryTree({"package.json": "{}"}), ".")
+    assert manifest is not None
+    chosen = choose_installer(manifest, None, _NODE, pnpm_workspace="packages:\n  - a\noverrides:\n  x: 1\n")
+    assert chosen is not None
+    assert chosen.command == "npx --yes pnpm@10.34.9 install --no-frozen-lockfile --ignore-scripts" + _STAY
+    assert choose_installer(manifest, None, _NODE) is None
+
+
+_STAY = " --config.manage-package-manager-versions=false --config.package-manager-strict=false"
