@@ -5,52 +5,25 @@ from __future__ import annotations
 import errno
 import hashlib
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from authoring.case import Case
 from authoring.package_folder import copy_folder, filled_folder, kept_folder
 from casewright.errors import InfrastructureError, PackagesError, UsageError
-from casewright.repository import Repository, open_source
 from casewright.store import PACKAGES, Store
 from execution.languages import LANGUAGES
 from execution.languages.python_interpreters import installed
 from execution.packages import MANIFEST, check_folder
 from execution.sandbox import Sandbox, SandboxOutcome, SandboxRequest
 from execution.sandboxes import choose
-from tests.support.cases import as_case, plain_case, sealed
-from tests.support.index import Index, served, usual_files
-from tests.support.repos import RepoBuilder
+from tests.support.bench import Bench, a_bench, a_case
+from tests.support.index import Index
 from tests.support.sandbox import needs_sandbox
 
 pytestmark = needs_sandbox
 PLAIN, ROUGH, TOOL = "plain-1.0-py3-none-any.whl", "rough-1.0.tar.gz", "tinybuild-1.0-py3-none-any.whl"
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Bench:
-    """A repository, a store, and an index that serves while the test runs."""
-
-    repo: RepoBuilder
-    repository: Repository
-    store: Store
-    index: Index
-
-
-@contextmanager
-def a_bench(folder: Path) -> Iterator[Bench]:
-    repo = RepoBuilder(folder / "repo")
-    repo.commit("Begin", {"a.py": "one = 1\n"})
-    store = Store(folder / "cache")
-    with pytest.MonkeyPatch.context() as patch, served(usual_files()) as index:
-        patch.setenv("PIP_INDEX_URL", index.url)
-        patch.delenv("UV_DEFAULT_INDEX", raising=False)
-        with open_source(str(repo.path), store.root) as repository:
-            yield Bench(repo=repo, repository=repository, store=store, index=index)
 
 
 @pytest.fixture
@@ -67,14 +40,6 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Bench, Ca
         with filled_folder(case, made.repository, choose(), made.store) as filled:
             assert filled.fresh
         yield made, case
-
-
-def a_case(repo: RepoBuilder, setup: list[str], **environment: Any) -> Case:
-    """Return a case whose set-up is at hand; nothing else of it is looked at here."""
-    runtime = installed()[-1]
-    plain = plain_case(base_commit=repo.git("rev-parse", "HEAD").strip())
-    plain["environment"] |= {"runtime": {"name": "python", "version": runtime.version}, "setup": setup, **environment}
-    return as_case(sealed(plain))
 
 
 def set_up(index: Index, *, source: str = "", isolated: bool = False) -> list[str]:
