@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import itertools
+import os
+from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from casewright.errors import InvalidInputError
 from casewright.repository import Repository
 from miner.change import Change
-from miner.content import PastChanges, lfs_pointer, pins_missing, round_trip, texts_of, too_many_lines
+from miner.content import PastChanges, lfs_pointer, outside_lines, pins_missing, round_trip, texts_of, too_many_lines
 from miner.history import change_of
-from miner.inline_tests import inline_tests
+from miner.inline_tests import inline_tests, joins, may_hold_tests, split_contents
 from miner.parts import Parts, split
 from miner.patch_sections import sections
 from miner.path_rules import LOCK_FILE, PathRules
@@ -76,13 +80,23 @@ def explain_patch(
     tree = repository.tree_after(pinned, (patch,), touched)
     if tree is None:
         raise InvalidInputError(f"the patch does not apply to {pinned}", "name the commit that it was made on")
-    parts = split(entries, rules)
-    rest = set(parts.rest)
-    sides = [b"".join(file.data for file in files if (file.path in rest) is side) for side in (False, True)]
-    whole = repository.tree_after(pinned, sides, touched) == tree
+    before, after = _contents(repository, pinned, patch, _suspects(entries, rules))
+    inline = split_contents(before, after)
+    parts = split(entries, rules, inline)
+    rest = set(parts.whole_rest)
+    sides = [
+        b"".join(file.data for file in files if file.path not in inline.files and (file.path in rest) is side)
+        for side in (False, True)
+    ]
+    # Of a split file the parts are joined by lines; the patch says what both together are.
+    both = b"".join(file.data for file in files if file.path in inline.files)
+    joined = all(joins(before[path], after[path], split_file) for path, split_file in inline.files.items())
+    whole = joined and repository.tree_after(pinned, (*sides, both), touched) == tree
     found = set(all_reasons(entries, parts, limits))
     written = {path for path in rest if parts.decisions[path].rule != LOCK_FILE}
-    if sum(file.lines for file in files if file.path in written) > limits.lines:
+    lines = sum(file.lines for file in files if file.path in written)
+    lines += sum(outside_lines(file.data, parts, file.path) for file in files if file.path in inline.files)
+    if lines > limits.lines:
         found.add(Reason.TOO_LARGE)
     if not whole:
         found.add(Reason.ROUND_TRIP_FAILED)
@@ -96,6 +110,31 @@ def explain_patch(
         screens=tuple(reason for reason in Reason if reason in found),
         round_trip=whole,
     )
+
+
+def _suspects(entries: Sequence[bytes], rules: PathRules) -> list[bytes]:
+    return [path for raw, path in zip(entries[::2], entries[1::2], strict=True) if may_hold_tests(raw, path, rules)]
+
+
+def _contents(
+    repository: Repository, base: str, patch: bytes, paths: Sequence[bytes]
+) -> tuple[dict[bytes, bytes], dict[bytes, bytes]]:
+    """Return some regular files of a commit as they are, and as a patch that applies there leaves them."""
+    if not paths:
+        return {}, {}
+    tree = repository.tree(base)
+    before = {path: content for path in paths if (content := tree.read(path)) is not None}
+    with TemporaryDirectory() as folder:
+        repository.export(base, Path(folder))
+        complaint = repository.apply(patch, Path(folder))
+        if complaint:
+            return {}, {}
+        places = {path: Path(folder) / os.fsdecode(path) for path in before}
+        # A patch may have made a link of it, which leads anywhere.
+        after = {
+            path: place.read_bytes() for path, place in places.items() if place.is_file() and not place.is_symlink()
+        }
+    return before, after
 
 
 def _explanation(change: Change, parts: Parts, found: set[Reason | None]) -> ChangeExplanation:

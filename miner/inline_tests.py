@@ -18,7 +18,7 @@ from casewright.git_tree import SUBMODULE, SYMLINK
 from casewright.repository import Repository
 from execution.languages.inline_item import InlineItem, UnsafeItemError
 from execution.languages.inline_tests import ENDINGS, is_declared_for_tests, reader_of
-from miner.change import Change, FileChange
+from miner.change import Change
 from miner.hunks import TestHunk, lines_of, pieces_of, with_hunks
 from miner.path_rules import PathRules
 
@@ -81,22 +81,27 @@ def inline_tests(repository: Repository, change: Change, rules: PathRules) -> In
         if one.status == "M" and one.path not in declared and not {one.old_mode, one.new_mode} & {SYMLINK, SUBMODULE}
     ]
     blobs = repository.small_blobs({name for one in regular for name in (one.old_id, one.new_id)}, _LARGEST)
-    return replace(split_files(regular, blobs), declared=declared)
+    before = {one.path: blobs[one.old_id] for one in regular if one.old_id in blobs}
+    after = {one.path: blobs[one.new_id] for one in regular if one.new_id in blobs}
+    found = split_contents(before, after)
+    large = {
+        one.path: f"it is larger than {_LARGEST} bytes"
+        for one in regular
+        if not {one.old_id, one.new_id} <= blobs.keys()
+    }
+    return replace(found, whole={**found.whole, **large}, declared=declared)
 
 
-def split_files(changes: Iterable[FileChange], blobs: Mapping[str, bytes]) -> InlineTests:
-    """Split those of some files that hold tests; ``blobs`` are contents by id, without those that are too large."""
+def split_contents(before: Mapping[bytes, bytes], after: Mapping[bytes, bytes]) -> InlineTests:
+    """Split those of some files that hold tests, given by their contents at both commits."""
     files: dict[bytes, SplitFile] = {}
     whole: dict[bytes, str] = {}
-    for change in changes:
-        if change.old_id not in blobs or change.new_id not in blobs:
-            whole[change.path] = f"it is larger than {_LARGEST} bytes"
-            continue
-        found = split_file(change.path, blobs[change.old_id], blobs[change.new_id])
+    for path in sorted(before.keys() & after.keys()):
+        found = split_file(path, before[path], after[path])
         if isinstance(found, SplitFile):
-            files[change.path] = found
+            files[path] = found
         elif found:
-            whole[change.path] = found
+            whole[path] = found
     return InlineTests(files=files, whole=whole)
 
 

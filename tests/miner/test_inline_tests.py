@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from casewright.repository import open_source
 from miner.content import Finding, round_trip, task_lines
-from miner.explanation import explain_commit
+from miner.explanation import explain_commit, explain_patch
 from miner.history import change_of
 from miner.hunks import lines_of, with_hunks
 from miner.inline_tests import SplitFile, inline_tests, may_hold_tests, split_file
@@ -164,6 +164,20 @@ def test_a_change_of_one_source_file_with_its_tests_has_both_parts(repo: RepoBui
         assert round_trip(repository, change, parts) == Finding()
         explained = explain_commit(repository, "HEAD", PathRules(), SizeLimits())
         assert (explained.screens, explained.round_trip) == ((), True)
+
+
+def test_a_patch_is_split_as_the_commit_is_that_it_became(repo: RepoBuilder, tmp_path: Path) -> None:
+    repo.commit(
+        "Give two, not one", {"src/lib.rs": "fn a() { 2 }\n" + _module("tests", "one", "two"), "README.md": "2\n"}
+    )
+    with open_source(str(repo.path), tmp_path / "cache") as repository:
+        change = change_of(repository, "HEAD")
+        patch = repository.diff_patch(change.base, change.head, change.paths)
+        told = explain_patch(repository, patch, change.base, PathRules(), SizeLimits())
+        commit = explain_commit(repository, "HEAD", PathRules(), SizeLimits())
+        assert (told.parts, told.screens, told.round_trip) == (commit.parts, (), True)
+        small = explain_patch(repository, patch, change.base, PathRules(), SizeLimits(lines=2))
+        assert small.screens == (Reason.TOO_LARGE,)
 
 
 def test_the_trip_fails_for_hunks_of_another_change(repo: RepoBuilder, tmp_path: Path) -> None:
