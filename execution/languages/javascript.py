@@ -1,20 +1,22 @@
-"""JavaScript and TypeScript: vitest, jest and node's own runner, installed by npm, pnpm, yarn or bun."""
+"""JavaScript and TypeScript: their test runners, installed by npm, pnpm, yarn or bun."""
 
 from __future__ import annotations
 
 import json
-import re
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Final
 
+import execution
 from casewright.errors import InfrastructureError
 from execution.languages import javascript_offline
 from execution.languages.base import Builder, Check, PlanRequest, Refusal, TreeReader
 from execution.languages.javascript_build import build_environment
 from execution.languages.javascript_check import build_check, recorded_check
 from execution.languages.javascript_compile import needed_build
+from execution.languages.javascript_each_file import AVA, MOCHA, TAPE, UVU
 from execution.languages.javascript_failure import Failure, read_failure, telling_lines
 from execution.languages.javascript_install_scripts import MODULES
 from execution.languages.javascript_installer import (
@@ -35,26 +37,37 @@ from execution.languages.javascript_manifest import (
     find_lock,
     install_root,
     join,
-    locked_version,
     read_manifest,
     read_text,
     version_tuple,
 )
 from execution.languages.javascript_nodes import Candidate, asked_node, candidates
+from execution.languages.javascript_options import exclusions, node_options, suite_options
 from execution.languages.javascript_runner import NODE, VITEST, RunnerChoice, choose_runner, collected
 from execution.languages.javascript_runtime import find_exactly, runtime_env, runtime_mounts
 from execution.languages.javascript_setup import borrowed_files, setup_commands, with_compile
 from execution.observation import ReportReading
 from execution.package_plan import PackagePlan
 from execution.recipe import Environment, Recipe, Runtime, Why, why_of
-from execution.reports import jest, node_events, vitest
-from execution.sandbox import ENVIRONMENT_DIR, TREE_DIR, Ended, Mount, SandboxOutcome
+from execution.reports import ava, by_file, jest, mocha, node_events, node_tap, tape, uvu, vitest
+from execution.sandbox import ENVIRONMENT_DIR, TOOLS_DIR, TREE_DIR, Ended, Mount, SandboxOutcome
 
 name: Final = "javascript"
 _OTHER_NODE: Final = "install a node that it takes, or name the executable of one as node"
 _FIRST_REPORTER: Final = (18, 15, 0)
 _NAME_ANOTHER: Final = "install one, or name the executable of one that is here"
-_READERS: Final = {"vitest-json": vitest.read, "jest-json": jest.read, "node-events": node_events.read}
+_READERS: Final = {
+    "vitest-json": vitest.read,
+    "jest-json": jest.read,
+    "node-events": node_events.read,
+    "node-tap": node_tap.read,
+}
+_SECTIONS: Final[Mapping[str, by_file.SectionReader]] = {
+    MOCHA: mocha.read_section,
+    AVA: ava.read_section,
+    UVU: uvu.read_section,
+    TAPE: tape.read_section,
+}
 
 __all__ = [
     "build",
@@ -207,13 +220,13 @@ def _recipe(
         "borrowed": json.dumps(borrowed, sort_keys=True) if borrowed else "",
         "head_commit": request.head_commit,
         "variables": shlex.join(invocation.variables),
-        "node_options": shlex.join(_node_options(request, choice)),
-        "options": shlex.join((*invocation.options, *_suite_options(request, choice, setting.lock))),
+        "node_options": shlex.join(node_options(request, choice)),
+        "options": shlex.join((*invocation.options, *suite_options(request, choice, setting.lock))),
         "graded": shlex.join(request.graded) if choice.runner == VITEST else "",
         "compile": compiled.script if compiled else "",
         "compile_directory": compiled.directory if compiled else "",
         "tools": setting.tools if compiled and compiled.calls_manager else "",
-        "exclude": shlex.join(_exclusions(request, choice, setting.lock)),
+        "exclude": shlex.join(exclusions(request, choice, setting.lock)),
     }
     return Recipe(
         language=name,
@@ -261,51 +274,6 @@ def _words(choice: RunnerChoice) -> tuple[str, ...]:
     return (*choice.invocation.node_options, *choice.invocation.variables)
 
 
-def _node_options(request: PlanRequest, choice: RunnerChoice) -> tuple[str, ...]:
-    """Node's options of the script, and a loader for TypeScript where the script names none but tsx is at hand."""
-    options = choice.invocation.node_options
-    typed = any(path.endswith(("ts", "tsx")) for path in request.graded)
-    if choice.runner != NODE or options or not typed:
-        return options
-    manifest = read_manifest(request.head, choice.directory)
-    return ("--import", "tsx") if manifest is not None and "tsx" in manifest.dependencies else options
-
-
-def _exclusions(request: PlanRequest, choice: RunnerChoice, lock: Lock | None) -> tuple[str, ...]:
-    """Vitest takes a file name as a part of a path: other files of the tree that it would take along are excluded."""
-    version = locked_version(lock, choice.runner) or choice.requirement
-    if choice.runner != VITEST or version_tuple(version) < (1, 0, 0):
-        return ()
-    prefix = "" if choice.directory == "." else f"{choice.directory}/"
-    graded = {path.removeprefix(prefix).lower() for path in request.graded}
-    others = set()
-    for raw in request.head.paths | request.base.paths:
-        path = raw.decode("utf-8", "surrogateescape").removeprefix(prefix)
-        if (
-            path.lower() not in graded
-            and any(part in path.lower() for part in graded)
-            and (collected(prefix + path, request.head) or collected(prefix + path, request.base))
-        ):
-            others.add(path)
-    return tuple(f"--exclude={path}" for path in sorted(others))
-
-
-def _suite_options(request: PlanRequest, choice: RunnerChoice, lock: Lock | None) -> tuple[str, ...]:
-    """Switch off what vitest's configuration asks of a suite as a whole: coverage and stopping at the first failure."""
-    version = locked_version(lock, choice.runner) or choice.requirement
-    if choice.runner != VITEST or version_tuple(version) < (1, 0, 0):
-        return ()
-    folders = {choice.directory, "."}
-    text = "".join(
-        read_text(request.head, join(folder, f"{stem}.{end}")) or ""
-        for folder in sorted(folders)
-        for stem in ("vitest.config", "vite.config", "vitest.workspace")
-        for end in ("ts", "mts", "js", "mjs", "cjs")
-    )
-    options = (("--coverage.enabled=false", r"\bcoverage\b"), ("--bail=0", r"\bbail\b"))
-    return tuple(option for option, word in options if re.search(word, text))
-
-
 def build(recipe: Recipe, builder: Builder) -> Environment | Refusal:
     """Install what the recipe says; raises ``InfrastructureError`` when the network or the disk failed."""
     return build_environment(recipe, builder)
@@ -343,7 +311,8 @@ def mounts(environment: Environment) -> tuple[Mount, ...]:
     """Return the runtime's mount and that of tools beside the tree; node_modules are ``Environment.tree_mounts``."""
     tools = environment.folder / "env"
     beside = (Mount(source=tools, target=ENVIRONMENT_DIR),) if (tools / MODULES).is_dir() else ()
-    return (*runtime_mounts(environment.runtime), *beside)
+    reporters = Mount(source=Path(execution.__file__).parent / "resources", target=TOOLS_DIR)
+    return (*runtime_mounts(environment.runtime), *beside, reporters)
 
 
 def env(environment: Environment, variation: Mapping[str, str]) -> Mapping[str, str]:
@@ -357,8 +326,13 @@ def check(recipe: Recipe, files: tuple[str, ...]) -> Check:
     return with_compile(recipe, build_check(recipe, files))
 
 
-def read(report: bytes, exit_code: int, files: tuple[str, ...], output: bytes) -> ReportReading:  # noqa: ARG001
-    """Read what the observed check wrote: events of node, or the JSON that jest and vitest share."""
+def read(report: bytes, exit_code: int, files: tuple[str, ...], output: bytes) -> ReportReading:
+    """Read what the observed check wrote: sections by file, TAP, events of node, or the JSON of jest and vitest."""
+    section = _SECTIONS.get(by_file.runner_of(report))
+    if section is not None:
+        return by_file.read(report, exit_code, files, section, output)
+    if report.startswith(b"TAP version"):
+        return node_tap.read(report, exit_code, files, TREE_DIR)
     if report.startswith(b'{"event"'):
         return node_events.read(report, exit_code, files, TREE_DIR)
     if not report.strip():
@@ -368,6 +342,16 @@ def read(report: bytes, exit_code: int, files: tuple[str, ...], output: bytes) -
     return reader(report, exit_code, files, TREE_DIR)
 
 
-def read_recorded(check: Check, report: bytes, output: bytes) -> ReportReading:  # noqa: ARG001
-    """Read what the recorded command left at ``report_file``."""
-    return _READERS[check.report_format](report, None, (), TREE_DIR)
+def read_recorded(check: Check, report: bytes, output: bytes) -> ReportReading:
+    """Read what the recorded command left at ``report_file``, or printed."""
+    match check.report_format:
+        case "mocha-xunit":
+            return mocha.read_recorded(report, check.command)
+        case "uvu-output":
+            return uvu.read_recorded(output)
+        case "ava-tap":
+            return by_file.read(report, None, (), ava.read_section)
+        case "tape-tap":
+            return by_file.read(report, None, (), tape.read_section)
+        case name:
+            return _READERS[name](report, None, (), TREE_DIR)

@@ -8,16 +8,29 @@ from pathlib import PurePosixPath
 from typing import Final
 
 from execution.languages.base import Check
-from execution.languages.javascript_runner import JEST, NODE, VITEST
+from execution.languages.javascript_each_file import (
+    EACH_FILE,
+    MOCHA,
+    RECORDED,
+    TAPE,
+    THE_FILE,
+    UVU,
+    Start,
+    observed_command,
+    recorded_command,
+)
+from execution.languages.javascript_runner import JEST, NODE, TAP, VITEST
 from execution.recipe import Recipe
 from execution.reports import node_events
 from execution.sandbox import REPORT_FD
 
 _PIPE: Final = f"/dev/fd/{REPORT_FD}"
 _FORMATS: Final[Mapping[str, tuple[str, str]]] = {
-    VITEST: ("vitest-json", "report.json"),
-    JEST: ("jest-json", "report.json"),
-    NODE: ("node-events", "report.jsonl"),
+    VITEST: ("vitest-json", "../report.json"),
+    JEST: ("jest-json", "../report.json"),
+    NODE: ("node-events", "../report.jsonl"),
+    TAP: ("node-tap", "../report.tap"),
+    **RECORDED,
 }
 
 
@@ -28,12 +41,16 @@ def quote(word: str) -> str:
 
 def build_check(recipe: Recipe, files: tuple[str, ...]) -> Check:
     """Return the check of the graded files (paths from the tree's root), to be run in ``recipe.directory``."""
-    report_format, name = _FORMATS[recipe.runner]
-    report_file = f"../{name}"
+    report_format, report_file = _FORMATS[recipe.runner]
     depth = 0 if recipe.directory == "." else recipe.directory.count("/") + 1
     inside = [relative(path, recipe.directory) for path in files]
-    command = _command(recipe, "../" * depth + report_file, inside)
-    observed = _command(recipe, _PIPE, inside)
+    if recipe.runner in EACH_FILE:
+        start = _start(recipe)
+        command = recorded_command(start, tuple(inside), recipe.directory)
+        observed = observed_command(start, tuple(inside), recipe.directory)
+    else:
+        command = _command(recipe, "../" * depth + report_file, inside)
+        observed = _command(recipe, _PIPE, inside)
     return Check(
         command=command,
         report_file=report_file,
@@ -45,8 +62,8 @@ def build_check(recipe: Recipe, files: tuple[str, ...]) -> Check:
 
 def recorded_check(runner: str, command: str) -> Check:
     """Return the check that a recorded command stands for; its ``observed`` is empty."""
-    report_format, name = _FORMATS[runner]
-    return Check(command=command, report_file=f"../{name}", report_format=report_format, observed=())
+    report_format, report_file = _FORMATS[runner]
+    return Check(command=command, report_file=report_file, report_format=report_format, observed=())
 
 
 def relative(path: str, directory: str) -> str:
@@ -64,7 +81,6 @@ def relative(path: str, directory: str) -> str:
 
 
 def _command(recipe: Recipe, report: str, files: list[str]) -> str:
-    variables = _words(recipe, "variables")
     options = _words(recipe, "options")
     node_options = _words(recipe, "node_options")
     match recipe.runner:
@@ -82,17 +98,47 @@ def _command(recipe: Recipe, report: str, files: list[str]) -> str:
                 "--json",
             ]
             words += [f"--outputFile={report}", *options, "--runTestsByPath"]
+        case "tap":
+            words = [_program(recipe, "tap"), f"--output-file={report}", *options]
         case _:
             words = ["node", *node_options, "--test", f"--test-reporter={node_events.REPORTER}"]
             words += [f"--test-reporter-destination={report}", "--test-reporter=spec"]
             words += ["--test-reporter-destination=stdout"]
             node_options = []
+    assignments = _assignments(recipe, node_options)
+    return " ".join([*assignments, *(quote(word) for word in (*words, *files))])
+
+
+def _start(recipe: Recipe) -> Start:
+    """Return how a runner is started that takes one file at a time."""
+    options = _words(recipe, "options")
+    node_options = _words(recipe, "node_options")
+    if recipe.runner in {UVU, TAPE}:
+        words = ["node", *node_options, *options]
+        options, node_options = [], []
+    elif recipe.runner == MOCHA:
+        # mocha hands options of node on; not all of them may stand in NODE_OPTIONS.
+        words = [_program(recipe, MOCHA), *node_options]
+        node_options = []
+    else:
+        words = [_program(recipe, recipe.runner), "--tap"]
+    return Start(
+        runner=recipe.runner,
+        assignments=tuple(_assignments(recipe, node_options)),
+        words=tuple(quote(word) for word in words),
+        options=tuple(THE_FILE.join(quote(part) if part else "" for part in word.split(THE_FILE)) for word in options),
+    )
+
+
+def _assignments(recipe: Recipe, node_options: list[str]) -> list[str]:
+    variables = _words(recipe, "variables")
     if node_options:
         variables = _with_node_options(variables, node_options)
     assignments = [f"{name}={quote(value)}" for name, _, value in (row.partition("=") for row in variables)]
-    if recipe.runner != NODE and recipe.directory != recipe.setting("install_directory", "."):
+    alone = recipe.runner in {NODE, UVU, TAPE}
+    if not alone and recipe.directory != recipe.setting("install_directory", "."):
         assignments.append(f'PATH="{_binary_path(recipe)}"')
-    return " ".join([*assignments, *(quote(word) for word in (*words, *files))])
+    return assignments
 
 
 def _left_out(recipe: Recipe, files: list[str]) -> list[str]:
@@ -129,9 +175,14 @@ def _words(recipe: Recipe, name: str) -> list[str]:
     return shlex.split(recipe.setting(name))
 
 
+_NOTES: Final[Mapping[str, str]] = {
+    JEST: "jest: coverage off, one process, no snapshot written, no cache (it hides type errors of files it knows)",
+    MOCHA: "mocha: a process for each graded file, no stop at the first failure",
+    UVU: "uvu: a process of node for each graded file",
+    TAPE: "tape: a process of node for each graded file",
+    TAP: "tap: coverage off, one file at a time, no stop at the first failure",
+}
+
+
 def _notes(recipe: Recipe) -> tuple[str, ...]:
-    if recipe.runner == JEST:
-        return (
-            "jest: coverage off, one process, no snapshot written, no cache (it hides type errors of files it knows)",
-        )
-    return ()
+    return (_NOTES[recipe.runner],) if recipe.runner in _NOTES else ()

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from execution.languages.base import Refusal, TreeReader
+from execution.languages.javascript_each_file import AVA, MOCHA, TAPE, UVU
 from execution.languages.javascript_manifest import (
     Manifest,
+    ManifestError,
     ancestors,
     exists,
     join,
@@ -17,20 +19,22 @@ from execution.languages.javascript_manifest import (
     read_manifest,
     read_text,
 )
-from execution.languages.javascript_script import Invocation, find_invocation, words
+from execution.languages.javascript_script import Invocation, find_invocation, find_plain_invocation, words
 
 VITEST: Final = "vitest"
 JEST: Final = "jest"
 NODE: Final = "node:test"
-KNOWN: Final = (VITEST, JEST, NODE)
+TAP: Final = "tap"
+KNOWN: Final = (VITEST, JEST, NODE, MOCHA, AVA, TAP, UVU, TAPE)
 # Runners that we can name but not run yet; an honest name helps more than "none found".
-_OTHERS: Final = ("mocha", "ava", "tap", "uvu", "tape", "jasmine", "karma", "playwright", "cypress", "qunit", "tstyche")
+_OTHERS: Final = ("jasmine", "karma", "playwright", "cypress", "qunit", "lab", "tstyche", "zora", "baretest")
 
 _EXTENSION: Final = r"\.[cm]?[jt]sx?"
 _TEST_NAME: Final = re.compile(rf".+\.(?:test|spec){_EXTENSION}")
+_PLAIN_NAME: Final = re.compile(rf"tests?{_EXTENSION}")
 _SCRIPT_NAME: Final = re.compile(rf".+{_EXTENSION}")
 _DECLARATION: Final = re.compile(r".+\.d\.[cm]?ts|.+\.test-d\.[cm]?tsx?")
-_TEST_FOLDERS: Final = frozenset({"test", "tests", "__tests__"})
+_TEST_FOLDERS: Final = frozenset({"test", "tests", "__tests__", "spec"})
 # Test files in there are what tests work on, and mostly fail on purpose.
 _NOT_GRADED: Final = frozenset({"fixture", "fixtures", "__fixtures__", "testdata", "node_modules"})
 _SUPPORT_FOLDERS: Final = frozenset(
@@ -38,10 +42,25 @@ _SUPPORT_FOLDERS: Final = frozenset(
 )
 _IMPORTS: Final[Mapping[str, re.Pattern[str]]] = {
     runner: re.compile(rf"""(?:from|import|require\()\s*['"]{re.escape(name)}['"]""")
-    for runner, name in ((NODE, "node:test"), (VITEST, "vitest"), (JEST, "@jest/globals"))
+    for runner, name in (
+        (NODE, "node:test"),
+        (VITEST, "vitest"),
+        (JEST, "@jest/globals"),
+        (MOCHA, "mocha"),
+        (AVA, "ava"),
+        (TAP, "tap"),
+        (UVU, "uvu"),
+        (TAPE, "tape"),
+    )
 }
 _CALLS_A_TEST: Final = re.compile(r"\b(?:test|it|describe|suite)\s*(?:\.\s*\w+\s*)*[(`]")
-_CONFIGS: Final = {VITEST: ("vitest.config", "vite.config", "vitest.workspace"), JEST: ("jest.config",), NODE: ()}
+_CONFIGS: Final[Mapping[str, tuple[str, ...]]] = {
+    VITEST: ("vitest.config", "vite.config", "vitest.workspace"),
+    JEST: ("jest.config",),
+    MOCHA: (".mocharc",),
+    AVA: ("ava.config",),
+}
+_CONFIG_ENDINGS: Final = ("ts", "mts", "js", "mjs", "cjs", "json", "jsonc", "yaml", "yml")
 
 
 def collected(path: str, tree: TreeReader) -> bool:
@@ -53,11 +72,35 @@ def collected(path: str, tree: TreeReader) -> bool:
     if _TEST_NAME.fullmatch(name):
         return exists(tree, path)
     text = read_text(tree, path) or ""
-    in_place = _SCRIPT_NAME.fullmatch(name) and _TEST_FOLDERS & parts and not _SUPPORT_FOLDERS & parts
-    if not in_place or not _CALLS_A_TEST.search(text):
+    in_folder = _SCRIPT_NAME.fullmatch(name) and _TEST_FOLDERS & parts and not _SUPPORT_FOLDERS & parts
+    if not in_folder and not _PLAIN_NAME.fullmatch(name):
         return False
-    # Jest collects all of __tests__; elsewhere a plain name is a test only when it says by which runner.
-    return "__tests__" in parts or any(pattern.search(text) for pattern in _IMPORTS.values())
+    # A whole file may be one test of tap, which calls nothing but assertions then.
+    if _IMPORTS[TAP].search(text):
+        return True
+    if not _CALLS_A_TEST.search(text):
+        return False
+    # Jest collects all of __tests__; elsewhere a plain name is a test only when it says by which runner, or where the
+    # package's runner is one whose tests name none.
+    return "__tests__" in parts or any(pattern.search(text) for pattern in _IMPORTS.values()) or _by_mocha(tree, path)
+
+
+def _by_mocha(tree: TreeReader, path: str) -> bool:
+    """Whether a package's tests are mocha's, whose functions are globals; a manifest that is not JSON says no."""
+    for folder in ancestors(nearest_package(tree, path) or "."):
+        try:
+            manifest = read_manifest(tree, folder)
+        except ManifestError:
+            return False
+        if manifest is None:
+            continue
+        if find_invocation(manifest.scripts, MOCHA) is not None:
+            return True
+        if any(runner in manifest.dependencies for runner in (VITEST, JEST)):
+            return False
+        if MOCHA in manifest.dependencies:
+            return True
+    return False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -98,10 +141,17 @@ def choose_runner(tree: TreeReader, graded: tuple[str, ...], override: str = "")
     return RunnerChoice(
         runner=runner,
         directory=chosen.directory,
-        invocation=find_invocation(chosen.scripts, runner) or Invocation(),
+        invocation=_invocation(chosen.scripts, runner),
         requirement=requirement,
         why=f"{why}, run in {chosen.directory}",
     )
+
+
+def _invocation(scripts: Mapping[str, str], runner: str) -> Invocation:
+    found = find_invocation(scripts, runner)
+    if found is None and runner in {UVU, TAPE}:
+        found = find_plain_invocation(scripts)
+    return found or Invocation()
 
 
 def _candidate_folders(packages: set[str | None]) -> tuple[str, ...]:
@@ -116,12 +166,10 @@ def _is_home(tree: TreeReader, manifest: Manifest, runner: str) -> bool:
     """Whether a runner is started in this package: its scripts do, it depends on it, or a configuration lies there."""
     if find_invocation(manifest.scripts, runner) is not None or runner in manifest.dependencies:
         return True
-    if runner == JEST and "jest" in manifest.raw:
+    if runner in {JEST, MOCHA, AVA, TAP} and runner in manifest.raw:
         return True
     configs = tuple(
-        join(manifest.directory, f"{name}.{end}")
-        for name in _CONFIGS[runner]
-        for end in ("ts", "mts", "js", "mjs", "cjs", "json")
+        join(manifest.directory, f"{name}.{end}") for name in _CONFIGS.get(runner, ()) for end in _CONFIG_ENDINGS
     )
     return any(exists(tree, path) for path in configs)
 

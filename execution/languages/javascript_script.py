@@ -61,8 +61,110 @@ KEPT_OPTIONS: Final[Mapping[str, Mapping[str, bool]]] = {
         "--test-force-exit": False,
         "--test-timeout": True,
     },
+    "mocha": {
+        "--require": True,
+        "-r": True,
+        "--import": True,
+        "--loader": True,
+        "--experimental-loader": True,
+        "--ui": True,
+        "-u": True,
+        "--timeout": True,
+        "-t": True,
+        "--no-timeout": False,
+        "--no-timeouts": False,
+        "--config": True,
+        "--no-config": False,
+        "--package": True,
+        "--opts": True,
+        "--no-opts": False,
+        "--file": True,
+        "--exit": False,
+        "--no-exit": False,
+        "--check-leaks": False,
+        "--global": True,
+        "--globals": True,
+        "--retries": True,
+        "--delay": False,
+        "--async-only": False,
+        "-A": False,
+        "--allow-uncaught": False,
+        "--grep": True,
+        "-g": True,
+        "--fgrep": True,
+        "-f": True,
+        "--invert": False,
+        "-i": False,
+        "--extension": True,
+        "--node-option": True,
+        "-n": True,
+        "--conditions": True,
+        "-C": True,
+        "--enable-source-maps": False,
+        "--experimental-vm-modules": False,
+        "--experimental-modules": False,
+        "--experimental-json-modules": False,
+        "--experimental-strip-types": False,
+        "--experimental-specifier-resolution": True,
+        "--es-module-specifier-resolution": True,
+        "--expose-gc": False,
+        "--expose_gc": False,
+        "--harmony": False,
+        "--no-warnings": False,
+        "--preserve-symlinks": False,
+        "--throw-deprecation": False,
+        "--unhandled-rejections": True,
+    },
+    "ava": {
+        "--config": True,
+        "--match": True,
+        "-m": True,
+        "--node-arguments": True,
+        "--no-worker-threads": False,
+        "--serial": False,
+        "-s": False,
+        "--timeout": True,
+        "-T": True,
+    },
+    "tap": {
+        "--allow-natives-syntax": False,
+        "--esm": False,
+        "--no-esm": False,
+        "--expose-gc": False,
+        "--flow": False,
+        "--jsx": False,
+        "--node-arg": True,
+        "--no-ts": False,
+        "--no-typecheck": False,
+        "--test-arg": True,
+        "--test-env": True,
+        "--timeout": True,
+        "-t": True,
+        "--ts": False,
+        "--typecheck": False,
+    },
+    # Both load these into the process of the tests, as node does itself.
+    "uvu": {"--require": True, "-r": True},
+    "tape": {"--import": True, "--require": True, "-r": True},
 }
 _OPTIONS_OF_NODE: Final = KEPT_OPTIONS["node:test"]
+_ALSO_CALLED: Final[Mapping[str, str]] = {"_mocha": "mocha", "ts-mocha": "mocha", "electron-mocha": "", "mochapack": ""}
+# Programs to which a runner's name is an argument.
+_LINTERS: Final = frozenset({"eslint", "jshint", "prettier", "semistandard", "standard", "tslint", "xo"})
+# A file that a script hands to mocha before its tests, to be loaded first and not to be tested.
+_SETUP_FILE: Final = re.compile(
+    r"(?:.*/)?_?(?:(?:test|spec|mocha)[-_.]?)?(?:setup|bootstrap|init|hooks?|helpers?|env|globals?|common|prepare)"
+    r"(?:[-_.](?:test|spec|mocha|tests))?\.[cm]?[jt]s"
+)
+# What runs a script as node does, and what node has to load to do the same.
+_LIKE_NODE: Final[Mapping[str, tuple[str, ...]]] = {
+    "node": (),
+    "tsx": ("--import", "tsx"),
+    "ts-node": ("-r", "ts-node/register"),
+    "ts-node-esm": ("--loader", "ts-node/esm"),
+    "babel-node": ("-r", "@babel/register"),
+    "esno": ("--import", "tsx"),
+}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -82,6 +184,29 @@ def find_invocation(scripts: Mapping[str, str], runner: str) -> Invocation | Non
         if found is not None:
             return found
     return None
+
+
+def find_plain_invocation(scripts: Mapping[str, str]) -> Invocation | None:
+    """Return how the test scripts run a test file as a plain script (``node -r esm test/index.js``), or None."""
+    for name in sorted((name for name in scripts if name.startswith("test")), key=lambda name: (name != "test", name)):
+        for segment in _segments(scripts[name]):
+            found = _plain(segment)
+            if found is not None:
+                return found
+    return None
+
+
+def _plain(segment: Sequence[str]) -> Invocation | None:
+    variables, rest = _peeled(segment)
+    programs = [_program(word) for word in rest]
+    program = next((name for name in programs if name in _LIKE_NODE), None)
+    if program is None or "--test" in rest:
+        return None
+    at = programs.index(program)
+    if not any(re.search(r"(?:^|[/.])(?:tests?|specs?)\b", word) for word in rest[at + 1 :]):
+        return None
+    options = _kept(rest[at + 1 :], _OPTIONS_OF_NODE)
+    return Invocation(variables=variables, node_options=(*_LIKE_NODE[program], *options))
 
 
 def words(scripts: Mapping[str, str], name: str = "test") -> tuple[str, ...]:
@@ -147,7 +272,8 @@ def _in_script(scripts: Mapping[str, str], name: str, runner: str, seen: tuple[s
     return None
 
 
-def _in_segment(segment: Sequence[str], runner: str) -> Invocation | None:
+def _peeled(segment: Sequence[str]) -> tuple[tuple[str, ...], Sequence[str]]:
+    """Return the variables that a command is started with, and the command without what only starts it."""
     variables: list[str] = []
     position = 0
     while position < len(segment):
@@ -160,30 +286,56 @@ def _in_segment(segment: Sequence[str], runner: str) -> Invocation | None:
     kept = tuple(
         word for word in variables if word.partition("=")[0] not in _DROPPED_VARIABLES and not re.search(r"[$`]", word)
     )
-    rest = segment[position:]
-    programs = [_program(word) for word in rest]
+    return kept, segment[position:]
+
+
+def _in_segment(segment: Sequence[str], runner: str) -> Invocation | None:
+    variables, rest = _peeled(segment)
+    names = [_program(word) for word in rest]
     if runner == "node:test":
-        return _node_invocation(rest, kept)
-    if runner not in programs:
+        return _node_invocation(rest, variables)
+    programs = [_ALSO_CALLED.get(name, name) for name in names]
+    if runner not in programs or programs[0] in _LINTERS:
         return None
     at = programs.index(runner)
-    if "node" in programs[:at]:
-        return Invocation(
-            variables=kept,
-            node_options=_kept(rest[programs.index("node") + 1 : at], _OPTIONS_OF_NODE),
-            options=_kept(rest[at + 1 :], KEPT_OPTIONS[runner]),
-        )
-    return Invocation(variables=kept, options=_kept(rest[at + 1 :], KEPT_OPTIONS[runner]))
+    arguments = rest[at + 1 :]
+    options = _kept(arguments, KEPT_OPTIONS[runner])
+    if runner == "mocha":
+        options += tuple(word for path in _setup_files(arguments) for word in ("--file", path))
+    if names[at] == "ts-mocha":
+        variables, options = _as_ts_mocha(variables, options, arguments)
+    node_options = _kept(rest[programs.index("node") + 1 : at], _OPTIONS_OF_NODE) if "node" in programs[:at] else ()
+    return Invocation(variables=variables, node_options=node_options, options=options)
+
+
+def _setup_files(arguments: Sequence[str]) -> tuple[str, ...]:
+    """Return the arguments that are files to load before the tests, given among the test files."""
+    known = KEPT_OPTIONS["mocha"]
+    taken = {at + 1 for at, word in enumerate(arguments) if known.get(word)}
+    return tuple(word for at, word in enumerate(arguments) if at not in taken and _SETUP_FILE.fullmatch(word))
+
+
+def _as_ts_mocha(
+    variables: tuple[str, ...], options: tuple[str, ...], arguments: Sequence[str]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return what makes mocha do as ts-mocha, which only starts it with a module of its own to load."""
+    project = next(
+        (arguments[at + 1] for at, word in enumerate(arguments[:-1]) if word in {"-p", "--project"}), "./tsconfig.json"
+    )
+    more = [f"TS_NODE_PROJECT={project}"]
+    more += ["TS_CONFIG_PATHS=true"] if "--paths" in arguments else []
+    more += ["TS_TYPE_CHECK=true"] if "--type-check" in arguments else []
+    return (*variables, *more), ("-r", "ts-mocha/src/index.js", *options)
 
 
 def _node_invocation(rest: Sequence[str], variables: tuple[str, ...]) -> Invocation | None:
     if "--test" not in rest and not any(word.startswith("--test-") for word in rest):
         return None
     programs = [_program(word) for word in rest]
-    for program, loader in (("node", ()), ("tsx", ("--import", "tsx"))):
+    for program in ("node", "tsx"):
         if program in programs:
             options = _kept(rest[programs.index(program) + 1 :], _OPTIONS_OF_NODE)
-            return Invocation(variables=variables, node_options=(*loader, *options))
+            return Invocation(variables=variables, node_options=(*_LIKE_NODE[program], *options))
     return None
 
 

@@ -140,7 +140,7 @@ def test_typescript_with_node_s_runner_goes_through_tsx() -> None:
     ("package", "code", "words"),
     [
         ("{", "environment-failed", "package.json"),
-        (_package(devDependencies={"ava": "5"}), "runner-missing", "ava"),
+        (_package(devDependencies={"jasmine": "5"}), "runner-missing", "jasmine"),
         (_package(), "runner-missing", "no test runner"),
         (_package(devDependencies={"jest": "29"}, engines={"node": ">=99"}), "runtime-unavailable", ">=99"),
     ],
@@ -201,4 +201,4 @@ def test_only_the_time_zone_is_varied(variation: Mapping[str, str], zone: str | 
     env = javascript.env(environment, variation)
     assert env.get("TZ") == zone
     assert env["PATH"].startswith("/opt/runtime/bin:")
-    assert [mount.target for mount in javascript.mounts(environment)] == ["/opt/runtime"]
+    assert [mount.target for mount in javascript.mounts(environment)] == ["/opt/runtime", "/opt/casewright"]
