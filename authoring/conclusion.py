@@ -72,6 +72,7 @@ def recorded(prepared: Prepared, evidence: Evidence) -> Recorded:
     if trial is None or built is None or check is None:
         raise ValueError("only an admitted change has commands to record")
     return Recorded(
+        repository=prepared.repository_id,
         url=prepared.repository_url,
         base=prepared.request.base,
         grading=prepared.request.head,

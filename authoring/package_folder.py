@@ -171,7 +171,7 @@ def _fill(
     """Fetch the packages into ``staging``, write down what they are, and show that they suffice."""
     case = needs.case
     if needs.plan.filling:
-        with store.scratch() as work, store.shared(DOWNLOADS, download_key(case.repository_url)) as cache:
+        with store.scratch() as work, store.shared(DOWNLOADS, download_key(case.repository_id)) as cache:
             clone = _clone(work, case, repository)
             mounts = (with_cache(cache), Mount(source=staging, target=PACKAGES_DIR, writable=True))
             run = _run_of(needs, sandbox, clone, mounts, pass_env)

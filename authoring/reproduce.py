@@ -68,9 +68,11 @@ def expected_of(runs: Sequence[Observation]) -> Expected:
 class Recorded:
     """The commands of a case and what was seen when it was admitted; ``directory`` is where the check runs.
 
+    ``repository`` is the id that its download cache goes by; ``url`` (empty where nobody has one) is cloned.
     With ``by_exit_code`` nothing but the exit codes of the two checks is compared.
     """
 
+    repository: str
     url: str
     base: str
     grading: str
@@ -113,7 +115,7 @@ def reproduce(
         case.mkdir()
         repository.plain_clone(case / "repo", recorded.url)
         if packages is None:
-            mount = with_cache(stack.enter_context(store.shared(DOWNLOADS, download_key(recorded.url))))
+            mount = with_cache(stack.enter_context(store.shared(DOWNLOADS, download_key(recorded.repository))))
         else:
             mount = stack.enter_context(packages.laid_out(case))
         clone = CloneRun(

@@ -52,6 +52,7 @@ def _recorded(case: Case, language: Language) -> Recorded:
     grading = case.grading
     limits = grading.limits
     return Recorded(
+        repository=case.repository_id,
         url=url_of(case),
         base=case.base_commit,
         grading=case.grading_commit,

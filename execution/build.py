@@ -123,7 +123,7 @@ def environment_key(recipe: Recipe) -> str:
 
 
 def download_key(repository: str) -> str:
-    """Return the store's key of a repository's download cache, from its id or url."""
+    """Return the store's key of a repository's download cache, from its id: one for all that is downloaded for it."""
     return hashlib.sha256(repository.encode("utf-8", "surrogateescape")).hexdigest()[:32]
 
 

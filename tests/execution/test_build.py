@@ -100,11 +100,9 @@ def test_two_processes_at_once_have_one_build(tmp_path: Path) -> None:
     assert builds(Store(tmp_path)) == 1
 
 
-def test_two_workspaces_of_one_repository_have_one_build(
-    cli: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("CASEWRIGHT_CACHE_DIR", str(tmp_path / "cache"))
-    repo = RepoBuilder(tmp_path / "box")
+def a_fixed_box(folder: Path) -> RepoBuilder:
+    """Return a repository whose last commit can be a case and needs no index."""
+    repo = RepoBuilder(folder)
     test = (
         "import unittest, box\nclass A(unittest.TestCase):\n    def test_a(self): self.assertEqual(box.area(2, 3), 6)\n"
     )
@@ -113,6 +111,14 @@ def test_two_workspaces_of_one_repository_have_one_build(
         "Multiply the sides of the box, do not add them",
         {"box.py": "def area(a, b):\n    return a * b\n", "tests/test_box.py": test},
     )
+    return repo
+
+
+def test_two_workspaces_of_one_repository_have_one_build(
+    cli: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CASEWRIGHT_CACHE_DIR", str(tmp_path / "cache"))
+    repo = a_fixed_box(tmp_path / "box")
     seen = []
     for name in ("mine", "yours"):
         workspace = init_workspace(tmp_path / name)[0].root
@@ -171,3 +177,20 @@ def test_no_environment_can_poison_another_nor_another_repository_s_downloads(
 @pytest.mark.parametrize(("name", "value"), [("npm_config_package_import_method", "copy")])
 def test_node_s_stores_are_copied_from(name: str, value: Any) -> None:
     assert BUILD_ENV[name] == value
+
+
+def test_a_repository_has_one_download_cache_for_its_builds_and_its_reproductions(
+    cli: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Repositories without a clone url above all: strangers' set-ups write to it, and must not meet each other's."""
+    monkeypatch.setenv("CASEWRIGHT_CACHE_DIR", str(tmp_path / "cache"))
+    workspace = init_workspace(tmp_path / "bench")[0].root
+    for name in ("box", "crate"):
+        repo = a_fixed_box(tmp_path / name)
+        ran = cli("-C", workspace, "add-case", "--repo", repo.path, "--commit", "HEAD", "-q", "--repeat", "1")
+        assert ran.code == 0, ran.err
+    assert cli("-C", workspace, "verify").code == 0
+    assert {path.name for path in (tmp_path / "cache" / DOWNLOADS).iterdir()} == {
+        download_key("box"),
+        download_key("crate"),
+    }
