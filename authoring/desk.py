@@ -149,7 +149,7 @@ def commands(configuration: Configuration, name: str, options: JudgingOptions) -
             f"the test command {said['test']!r} has no {{report}}, so no single test can be graded",
             "write {report} where its JUnit XML or TAP goes, or grade by the whole with --grade-by exit-code",
         )
-    ignored = [key for key in ("python", "node", "runner") if key in said]
+    ignored = [key for key in ("python", "node", "go", "rust", "runner") if key in said]
     if "test" in said and ignored:
         raise UsageError(
             f"casewright.yaml asks for {ignored[0]} {said[ignored[0]]!r}, which a command of your own does not get",

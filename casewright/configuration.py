@@ -117,6 +117,8 @@ class RepositorySection(Section):
     tests: TestsSection = TestsSection()
     python: Line | None = None
     node: Line | None = None
+    go: Line | None = None
+    rust: Line | None = None
     runner: Line | None = None
     setup: SetupSection = SetupSection()
     check: Line | None = None
@@ -171,10 +173,15 @@ def configuration_of(workspace: Workspace) -> Configuration:
 
 
 def overrides(section: RepositorySection) -> dict[str, str]:
-    """Return what a language module is told, by name: python, node, runner, setup (lines), test; only what is set."""
+    """Return what a language module is told, by name: python, node, go, rust, runner, setup (lines), test.
+
+    Only what is set is there.
+    """
     said = {
         "python": section.python,
         "node": section.node,
+        "go": section.go,
+        "rust": section.rust,
         "runner": section.runner,
         "setup": "\n".join(section.setup.commands),
         "test": section.check,

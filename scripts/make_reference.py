@@ -46,6 +46,8 @@ NOTES: Final = {
     "repositories.ID.tests.rest": "globs of files that are neither",
     "repositories.ID.python": "the interpreter's version, such as 3.11",
     "repositories.ID.node": "the executable to use",
+    "repositories.ID.go": "the toolchain's version, such as 1.21, of those on this machine",
+    "repositories.ID.rust": "the toolchain's version or channel, such as 1.75 or nightly, of those on this machine",
     "repositories.ID.runner": "the test runner to use",
     "repositories.ID.check": "the command that runs the tests",
     "repositories.ID.max_files": "files of the rest part (100)",

@@ -47,6 +47,8 @@ def examine() -> tuple[Finding, ...]:
         python_finding(_pythons()),
         uv_finding(),
         node_finding(_version_of("node"), _brought_nodes()),
+        go_finding(_gos()),
+        rust_finding(_rusts()),
         *sandbox_findings(),
         cache_finding(),
     )
@@ -121,6 +123,33 @@ def node_finding(told: str | None, brought: Iterable[str] = ()) -> Finding:
     return Finding(subject="node", standing=Standing.GOOD, detail=detail)
 
 
+def go_finding(versions: Iterable[str]) -> Finding:
+    """Judge the Go toolchains of this machine; none is downloaded."""
+    return _toolchains(
+        "go",
+        versions,
+        lacking="not found: no Go project can be run",
+        remedy="install one if you mine Go, for example: apt install golang-go, or any into ~/sdk",
+    )
+
+
+def rust_finding(versions: Iterable[str]) -> Finding:
+    """Judge the Rust toolchains of this machine; none is downloaded."""
+    return _toolchains(
+        "rust",
+        versions,
+        lacking="no toolchain found: no Rust project can be run",
+        remedy="install one if you mine Rust, for example: rustup toolchain install stable",
+    )
+
+
+def _toolchains(subject: str, versions: Iterable[str], *, lacking: str, remedy: str) -> Finding:
+    found = ", ".join(versions)
+    if not found:
+        return Finding(subject=subject, standing=Standing.LACKS, detail=lacking, remedy=remedy)
+    return Finding(subject=subject, standing=Standing.GOOD, detail=found)
+
+
 def cache_finding() -> Finding:
     """Judge the cache folder: can it be written, and how much room is left on its disk."""
     from casewright.store import CACHE_VARIABLE, cache_root
@@ -157,6 +186,22 @@ def _pythons() -> tuple[str, ...]:
     from execution.languages.python_interpreters import installed
 
     return tuple(runtime.version for runtime in installed())
+
+
+def _gos() -> tuple[str, ...]:
+    from execution.languages.go_runtime import installed
+
+    return tuple(runtime.version for runtime in installed())
+
+
+def _rusts() -> tuple[str, ...]:
+    from execution.languages.rust_toolchain import installed_toolchains
+
+    try:
+        return tuple(runtime.version for runtime in installed_toolchains())
+    except CasewrightError:
+        # A toolchain that does not tell its version is of no use, and the next command that needs it says which.
+        return ()
 
 
 def _brought_nodes() -> tuple[str, ...]:

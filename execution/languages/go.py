@@ -37,12 +37,12 @@ from execution.languages.go_module import (
     read_text,
     together,
 )
-from execution.languages.go_runtime import choose, find_exactly, installed, numbers
+from execution.languages.go_runtime import choose, find_exactly, installed, numbers, passed_over
 from execution.languages.go_runtime import runtime_mounts as mounts_of
 from execution.languages.go_sources import declared_tests
 from execution.observation import ReportReading
 from execution.package_plan import PackagePlan
-from execution.recipe import Environment, Recipe, Runtime
+from execution.recipe import Environment, Recipe, Runtime, Why, why_of
 from execution.reports import gotest
 from execution.sandbox import ENVIRONMENT_DIR, Mount, SandboxOutcome
 
@@ -64,14 +64,15 @@ def plan(request: PlanRequest) -> Recipe | Refusal:
     unfit = _unfit(request, layout)
     if unfit is not None:
         return unfit
-    chosen = choose(
-        installed(),
-        needed=max((module.go for module in layout.modules), key=numbers),
-        toolchain=layout.modules[0].toolchain,
-        asked=request.overrides.get("go", ""),
-        date=request.date,
-    )
-    return chosen if isinstance(chosen, Refusal) else _recipe(request, layout, *chosen)
+    needed = max((module.go for module in layout.modules), key=numbers)
+    asked = request.overrides.get("go", "")
+    toolchain = layout.modules[0].toolchain
+    chosen = choose(installed(), needed=needed, toolchain=toolchain, asked=asked, date=request.date)
+    if isinstance(chosen, Refusal):
+        return chosen
+    runtime, sentence = chosen
+    others = passed_over(installed(), runtime, needed=needed, asked=asked, date=request.date)
+    return _recipe(request, layout, runtime, why_of("toolchain", sentence, others))
 
 
 def _unfit(request: PlanRequest, layout: Layout) -> Refusal | None:
@@ -93,7 +94,7 @@ def _unfit(request: PlanRequest, layout: Layout) -> Refusal | None:
     return None
 
 
-def _recipe(request: PlanRequest, layout: Layout, runtime: Runtime, why: str) -> Recipe | Refusal:
+def _recipe(request: PlanRequest, layout: Layout, runtime: Runtime, why: Why) -> Recipe | Refusal:
     c, why_c = choose_c(request.head, layout)
     tags, why_tags = choose_tags(request.head, request.graded, runtime)
     met = met_files(request.head, request.graded, runtime, tags, c=c)
@@ -117,6 +118,12 @@ def _recipe(request: PlanRequest, layout: Layout, runtime: Runtime, why: str) ->
         "sum": "1" if exists(request.head, join(layout.directory, "go.sum")) else "",
         "requires": "1" if requires else "",
     }
+    reasons = (
+        why,
+        why_of("dependencies", _why_modules(layout, requires=requires)),
+        why_of("C", why_c),
+        *(why_of("build tags", sentence) for sentence in why_tags),
+    )
     return Recipe(
         language=name,
         runtime=runtime,
@@ -129,7 +136,8 @@ def _recipe(request: PlanRequest, layout: Layout, runtime: Runtime, why: str) ->
             ("build", kind),
         ),
         settings=tuple((key, value) for key, value in settings.items() if value),
-        why=(why, _why_modules(layout, requires=requires), why_c, *why_tags),
+        why=tuple(reason.sentence for reason in reasons),
+        reasons=reasons,
     )
 
 

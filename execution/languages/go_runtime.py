@@ -119,8 +119,33 @@ def choose(
 def _unavailable(wanted: str, runtimes: list[Runtime]) -> Refusal:
     here = ", ".join(runtime.version for runtime in runtimes) or "none"
     return Refusal(
-        code="runtime-unavailable", detail=f"it needs Go {wanted}; the Go toolchains on this machine are: {here}"
+        code="runtime-unavailable",
+        detail=f"it needs Go {wanted}; the Go toolchains on this machine are: {here}",
+        step="choosing a toolchain",
+        package=f"go {wanted.partition(' ')[0]}",
+        remedy="install it (in ~/sdk, or where your system keeps toolchains)",
     )
+
+
+def passed_over(
+    available: Iterable[Runtime], chosen: Runtime, *, needed: str, asked: str, date: int
+) -> tuple[str, ...]:
+    """Return the other toolchains of this machine, newest first, each with why it was not taken; see ``choose``."""
+    least = numbers(needed) or _UNSAID
+    told: list[str] = []
+    for runtime in available:
+        if runtime.version == chosen.version:
+            continue
+        if asked:
+            why = f"go {asked} is asked for"
+        elif numbers(runtime.version) < least:
+            why = f"older than {needed or '1.16'}, which go.mod asks for"
+        elif released(runtime.version) + _SETTLED_SECONDS > date:
+            why = "had not settled at the date"
+        else:
+            why = f"go {chosen.version} goes first"
+        told.append(f"{runtime.version}: {why}")
+    return tuple(told)
 
 
 def numbers(version: str) -> tuple[int, ...]:

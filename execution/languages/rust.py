@@ -35,7 +35,7 @@ from execution.languages.rust_toolchain import choose_toolchain, find_toolchain,
 from execution.languages.rust_toolchain import runtime_mounts as toolchain_mounts
 from execution.observation import ReportReading
 from execution.package_plan import PackagePlan
-from execution.recipe import Environment, Recipe, Runtime
+from execution.recipe import Environment, Recipe, Runtime, Why
 from execution.reports import cargo
 from execution.sandbox import ENVIRONMENT_DIR, Mount, SandboxOutcome
 
@@ -56,13 +56,14 @@ def plan(request: PlanRequest) -> Recipe | Refusal:
         return Refusal(
             code="runner-missing",
             detail=f"{', '.join(request.graded[:3])}: `harness = false`, so nothing tells test from test",
+            step="choosing a runner",
         )
     roots = Counter(workspace_root(target.manifest, request.head) for target in targets.values())
     root = roots.most_common(1)[0][0]
     first = next(target for target in targets.values() if workspace_root(target.manifest, request.head) == root)
     manifests = packages_around(root, tuple({target.manifest for target in targets.values()}), request.head)
     folders = tuple(dict.fromkeys((first.manifest.rpartition("/")[0] or ".", root, ".")))
-    chosen = choose_toolchain(request.head, folders)
+    chosen = choose_toolchain(request.head, folders, request.overrides.get("rust", ""))
     if isinstance(chosen, Refusal):
         return chosen
     runtime, why = chosen
@@ -70,6 +71,7 @@ def plan(request: PlanRequest) -> Recipe | Refusal:
     if isinstance(locking, Refusal):
         return locking
     lock, about = locking
+    reasons = (why, _runner_reason(targets), about)
     inputs = _inputs(request.head, root, manifests)
     settings = {
         "targets": json.dumps(
@@ -90,7 +92,20 @@ def plan(request: PlanRequest) -> Recipe | Refusal:
         directory=root,
         inputs=inputs if lock else (),
         settings=tuple((key, value) for key, value in settings.items() if value),
-        why=(why, f"cargo test: {len(targets)} of the changed files are in a target", about),
+        why=tuple(reason.sentence for reason in reasons),
+        reasons=reasons,
+    )
+
+
+def _runner_reason(targets: Mapping[str, Target]) -> Why:
+    """Say what is run of the files at hand, and which of them are not compiled into a target with a harness."""
+    names = dict.fromkeys(" ".join(target.arguments) for target in targets.values())
+    silent = tuple(f"{path}: `harness = false`" for path, target in targets.items() if not target.harness)
+    return Why(
+        about="runner",
+        chosen="cargo test",
+        because=f"{len(targets)} of the changed files are in a target ({', '.join(names)})",
+        passed_over=silent,
     )
 
 
@@ -101,8 +116,8 @@ def _row(path: str, target: Target, root: str, head: TreeReader) -> dict[str, ob
     return {"arguments": arguments, "selected": target.selected}
 
 
-def _locking(request: PlanRequest, root: str, manifests: tuple[str, ...]) -> tuple[str, str] | Refusal:
-    """Return how dependencies are locked (empty: there are none) with a sentence, or why the base can't have its own.
+def _locking(request: PlanRequest, root: str, manifests: tuple[str, ...]) -> tuple[str, Why] | Refusal:
+    """Return how dependencies are locked (empty: there are none) and why, or why the base can't have its own.
 
     The environment holds what the head is locked to; a base that asks for other versions would fail for want of them.
     """
@@ -113,18 +128,28 @@ def _locking(request: PlanRequest, root: str, manifests: tuple[str, ...]) -> tup
         dropped = only_in_bases_manifests(manifests, request.head, request.base)
         if dropped:
             detail = f"the base depends on {', '.join(dropped[:3])}, the head does not: one environment can't hold both"
-            return Refusal(code="environment-failed", detail=detail)
+            return _cannot_hold_both(detail, dropped[0])
         if not needs_registry(manifests, request.head):
-            return "", "no dependencies: nothing is fetched"
-        return MADE, "no lock file: cargo takes today's versions, and the case records them"
+            return "", _dependencies("none: nothing is fetched", "no manifest asks for what is not in the tree")
+        return MADE, _dependencies(
+            "today's versions, which the case records", "there is no lock file, and cargo knows no dates"
+        )
     missing = only_in_base(ours, theirs)
     if missing:
         shown = ", ".join(f"{package.name} {package.version}" for package in missing[:3])
         detail = f"the base is locked to {shown}, the head is not: one environment can't hold both"
-        return Refusal(code="environment-failed", detail=detail)
+        return _cannot_hold_both(detail, missing[0].name)
     if not packages:
-        return "", f"{LOCK} holds the tree's own packages only: nothing is fetched"
-    return TRACKED, f"{len(packages)} packages of {LOCK}"
+        return "", _dependencies("none: nothing is fetched", f"{LOCK} holds the tree's own packages only")
+    return TRACKED, _dependencies(f"{len(packages)} packages of {LOCK}", "which goes before any date")
+
+
+def _dependencies(chosen: str, because: str) -> Why:
+    return Why(about="dependencies", chosen=chosen, because=because)
+
+
+def _cannot_hold_both(detail: str, package: str) -> Refusal:
+    return Refusal(code="environment-failed", detail=detail, step="choosing dependencies", package=package)
 
 
 def _inputs(tree: TreeReader, root: str, manifests: tuple[str, ...]) -> tuple[tuple[str, str], ...]:

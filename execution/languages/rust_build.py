@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import PurePosixPath
 from typing import Final
@@ -14,6 +15,7 @@ from execution.languages.rust_check import HOME_FOLDER, LINTS, exported, target_
 from execution.languages.rust_lock import LOCK, Locked, read_lock
 from execution.languages.rust_package import join
 from execution.languages.rust_toolchain import runtime_env, runtime_mounts
+from execution.languages.system_packages import SystemNeed, package_of
 from execution.recipe import Environment, Recipe
 from execution.sandbox import Ended, SandboxOutcome
 
@@ -32,14 +34,21 @@ _NETWORK: Final = re.compile(
     rb"|network failure|spurious network error|failed to get `?[^\n]*` as a dependency[^\x00]*(?:timed out|\[\d+\])"
     rb"|download of config\.json failed|No space left on device"
 )
+# Its group is what is lacking, where the log names it.
 _SYSTEM_PACKAGE: Final = re.compile(
-    rb"linker `\S+` not found|fatal error: \S+\.h: No such file|ld: cannot find -l\S+|Unable to find libclang"
-    rb"|pkg-config (?:exited|has not been)|The system library `\S+` required by crate|is `cmake` not installed"
+    rb"The system library `(\S+)` required by crate|linker `(\S+)` not found|fatal error: (\S+\.h): No such file"
+    rb"|ld: cannot find -l([^\s:]+)|is `(cmake)` not installed|Unable to find lib(clang)"
+    rb"|pkg-config (?:exited|has not been)"
 )
 _RUNTIME: Final = re.compile(
     rb"requires rustc \d|rustc \S+ is not supported by|feature `\S+` is required|may not be used on the stable release"
 )
 _TELLING: Final = re.compile(rb"^\s*(?:error|fatal)|not found|No such file", re.IGNORECASE)
+_WANTS_RUSTC: Final = re.compile(rb"requires rustc (\d+(?:\.\d+)*)")
+_CRATE: Final = re.compile(
+    rb"package `(\S+) v?\d[^`]*` cannot be built|build command for `(\S+) v|required by crate `([^`]+)`"
+    rb"|could not compile `([^`]+)`|failed to select a version for(?: the requirement)? `(\S+?)[` ]"
+)
 # Cargo gives each cause on the line below these words, the nearest to the root last.
 _CAUSE: Final = b"Caused by:"
 
@@ -105,26 +114,50 @@ def failure(step: str, outcome: SandboxOutcome) -> Refusal:
     Raises ``InfrastructureError`` when the network, a registry or the disk failed: that says nothing of the change.
     """
     log = outcome.output
-    told = _told(log) or "it printed nothing"
+    lines = _telling(log)
+    told = " | ".join(lines) or "it printed nothing"
     if outcome.ended is not Ended.EXITED:
-        return Refusal(code="environment-failed", detail=f"{step} was ended by {outcome.ended.value}: {told}")
+        detail = f"{step} was ended by {outcome.ended.value}: {told}"
+        return Refusal(code="environment-failed", detail=detail, step=step, lines=lines)
     if _NETWORK.search(log):
         raise InfrastructureError(f"{step}: {told}", "look at the network and the registry, then run again")
-    return Refusal(code=_code(log), detail=f"{step} ended with {outcome.exit_code}: {told}")
+    refusal = Refusal(
+        code="environment-failed",
+        detail=f"{step} ended with {outcome.exit_code}: {told}",
+        step=step,
+        package=_crate(log),
+        lines=lines,
+    )
+    if _RUNTIME.search(log):
+        wanted = _WANTS_RUSTC.search(log)
+        newer = wanted[1].decode() if wanted else ""
+        return replace(
+            refusal,
+            code="runtime-unavailable",
+            remedy=f"install a toolchain that it takes (for example: rustup toolchain install {newer or 'stable'})",
+            settings=(("rust", newer),) if newer else (),
+        )
+    lacking = _SYSTEM_PACKAGE.search(log)
+    if lacking is None:
+        return refusal
+    thing = next((group.decode("utf-8", "replace") for group in lacking.groups() if group), "")
+    need = SystemNeed(thing=thing, package=package_of(thing), line="") if thing else None
+    package, remedy = (need.package, need.remedy) if need else (refusal.package, "")
+    return replace(refusal, code="needs-system-package", package=package, remedy=remedy)
 
 
-def _told(log: bytes) -> str:
+def _crate(log: bytes) -> str:
+    """Return the package that a log is about, without its version; empty where it names none."""
+    named = _CRATE.search(log)
+    return next(group for group in named.groups() if group).decode("utf-8", "replace") if named else ""
+
+
+def _telling(log: bytes) -> tuple[str, ...]:
     lines = [line.strip()[:200] for line in log.splitlines() if line.strip()]
     causes = [line for before, line in pairwise(lines) if before == _CAUSE]
     errors = [line for line in lines if _TELLING.search(line) and line not in causes]
     telling = [*errors[:2], *causes[-2:]] or lines[-4:]
-    return " | ".join(line.decode("utf-8", "replace") for line in telling)
-
-
-def _code(log: bytes) -> str:
-    if _RUNTIME.search(log):
-        return "runtime-unavailable"
-    return "needs-system-package" if _SYSTEM_PACKAGE.search(log) else "environment-failed"
+    return tuple(line.decode("utf-8", "replace") for line in telling)
 
 
 def _fetch(recipe: Recipe, builder: Builder) -> str | Refusal:

@@ -15,7 +15,7 @@ from casewright import process
 from casewright.errors import InfrastructureError
 from execution.languages.base import Refusal, TreeReader
 from execution.languages.rust_package import MANIFEST, join, read_manifest
-from execution.recipe import Runtime
+from execution.recipe import Runtime, Why
 from execution.sandbox import RUNTIME_DIR, Mount
 
 _SYSTEM: Final = Path("/usr")
@@ -39,28 +39,42 @@ def installed_toolchains() -> tuple[Runtime, ...]:
     return tuple(sorted(read, key=lambda runtime: (_channel(runtime), *(-part for part in _numbers(runtime.version)))))
 
 
-def choose_toolchain(head: TreeReader, folders: tuple[str, ...]) -> tuple[Runtime, str] | Refusal:
-    """Return the toolchain for a tree with one sentence of why, or why there is none on this machine.
+def choose_toolchain(head: TreeReader, folders: tuple[str, ...], wish: str = "") -> tuple[Runtime, Why] | Refusal:
+    """Return the toolchain for a tree with its reason, or why there is none on this machine.
 
-    ``folders`` are those in which cargo and rustup look: the package's, the workspace's, the root. A toolchain file
-    decides; else the newest release that ``rust-version`` and the editions allow.
+    ``wish`` is the user's own (a version, the beginning of one, or a channel) and goes first. ``folders`` are those in
+    which cargo and rustup look: the package's, the workspace's, the root. A toolchain file decides; else the newest
+    release that ``rust-version`` and the editions allow.
     """
     toolchains = installed_toolchains()
-    if not toolchains:
-        return Refusal(code="runtime-unavailable", detail="there is no Rust toolchain on this machine")
-    asked = next(_asked(head, folders), None)
-    needed, why = _oldest_allowed(head, folders)
+    asked = (wish, "casewright.yaml") if wish else next(_asked(head, folders), None)
+    needed, why = ((), "") if wish else _oldest_allowed(head, folders)
+    passed_over: list[str] = []
     for runtime in toolchains:
         if asked is not None and not _is_channel(runtime, asked[0]):
-            continue
-        if asked is None and _channel(runtime) > 0:
-            continue
-        if _numbers(runtime.version) >= needed:
-            reason = f"{asked[1]} asks for {asked[0]}" if asked else "the newest release on this machine"
-            return runtime, f"rust {runtime.version}: {reason}"
-    there = ", ".join(runtime.version for runtime in toolchains)
+            passed_over.append(f"{runtime.version}: {asked[1]} asks for {asked[0]}")
+        elif asked is None and _channel(runtime) > 0:
+            passed_over.append(f"{runtime.version}: no release, and nothing asks for it")
+        elif _numbers(runtime.version) < needed:
+            passed_over.append(f"{runtime.version}: older than {why}")
+        else:
+            because = f"which {asked[1]} asks for ({asked[0]})" if asked else "the newest release on this machine"
+            chosen = f"rust {runtime.version}"
+            return runtime, Why(about="toolchain", chosen=chosen, because=because, passed_over=tuple(passed_over))
     wanted = f"{asked[1]} asks for {asked[0]}" if asked else f"it takes {why}"
-    return Refusal(code="runtime-unavailable", detail=f"{wanted}, and this machine has {there}")
+    there = ", ".join(runtime.version for runtime in toolchains)
+    name = asked[0] if asked else ".".join(map(str, needed)) if toolchains else "stable"
+    releases = [runtime.version for runtime in toolchains if _channel(runtime) == 0]
+    # What a toolchain file asks for is often a habit; what a manifest needs is not.
+    other = (("rust", releases[0]),) if asked and not wish and releases else ()
+    return Refusal(
+        code="runtime-unavailable",
+        detail=f"{wanted}, and this machine has {there}" if there else "there is no Rust toolchain on this machine",
+        step="choosing a toolchain",
+        package=f"rust {name}",
+        remedy=f"install it (for example: rustup toolchain install {name})" + (", or try another one" if other else ""),
+        settings=other,
+    )
 
 
 def find_toolchain(version: str) -> Runtime | None:

@@ -72,7 +72,7 @@ class TestDoctor:
     def test_the_real_machine_is_looked_at(self, cli: CommandLine) -> None:
         told = cli("doctor", "--format", "json")
         subjects = [finding["subject"] for finding in told.json["findings"]]
-        assert {"git", "python", "uv", "node", "network denied", "cache"} <= set(subjects)
+        assert {"git", "python", "uv", "node", "go", "rust", "network denied", "cache"} <= set(subjects)
         assert told.code == (0 if told.json["able"] else 3)
 
 
@@ -94,6 +94,9 @@ class TestFindings:
     def test_a_missing_runtime_is_a_lack_and_blocks_nothing(self) -> None:
         assert machine.node_finding(None).standing is Standing.LACKS
         assert machine.python_finding(()).standing is Standing.LACKS
+        assert machine.go_finding(()).standing is Standing.LACKS
+        assert machine.rust_finding(()).standing is Standing.LACKS
+        assert machine.rust_finding(("1.95.0", "1.70.0")).detail == "1.95.0, 1.70.0"
 
     @pytest.mark.parametrize("denied", [False, None])
     def test_a_network_that_is_not_denied_blocks(self, denied: bool | None) -> None:

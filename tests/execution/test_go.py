@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from casewright.errors import InfrastructureError
-from execution.languages import go
+from execution.languages import go, go_failure
 from execution.languages.base import Language, PlanRequest, Refusal
 from execution.recipe import Recipe, Runtime
 from execution.sandbox import Ended, SandboxOutcome
@@ -214,3 +214,30 @@ def test_the_user_s_module_proxies_cross_without_credentials(tmp_path: Path) -> 
     assert network_settings(environ={"GOPROXY": there}, home=tmp_path).env["GOPROXY"].startswith("https://proxy")
     assert b"proxy.example" in hidden({"GOPROXY": "https://proxy.example,direct"}, {})
     assert b"direct" not in hidden({"GOPROXY": "https://proxy.example,direct"}, {})
+
+
+@pytest.mark.parametrize(
+    ("log", "code", "package", "settings"),
+    [
+        ("go: example.org/a@v1.2.3 requires go >= 1.99 (running go 1.25)", "runtime-unavailable", "example.org/a",
+         (("go", "1.99"),)),
+        ("verifying example.org/b/c@v0.1.0: checksum mismatch", "environment-failed", "example.org/b/c", ()),
+        ("./a.c:1:10: fatal error: zlib.h: No such file or directory", "needs-system-package", "zlib1g-dev", ()),
+        ("cgo: C compiler \"gcc\" not found: exec: \"gcc\": executable file not found in $PATH",
+         "needs-system-package", "build-essential", ()),
+    ],
+)  # fmt: skip
+def test_a_failed_set_up_names_what_a_person_can_do(
+    log: str, code: str, package: str, settings: tuple[tuple[str, str], ...]
+) -> None:
+    refusal = go_failure.refusal("`go mod download`", _failed(log))
+    assert (refusal.code, refusal.step, refusal.package, refusal.settings) == (
+        code, "`go mod download`", package, settings,
+    )  # fmt: skip
+    assert refusal.lines == (log,)
+
+
+def test_a_plan_tells_each_choice_with_its_evidence() -> None:
+    recipe = _planned(_FILES)
+    assert [reason.about for reason in recipe.reasons] == ["toolchain", "dependencies", "C"]
+    assert recipe.why == tuple(reason.sentence for reason in recipe.reasons)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from execution.languages.base import Refusal
-from execution.languages.go_runtime import choose, find_exactly, installed, released, runtime_mounts
+from execution.languages.go_runtime import choose, find_exactly, installed, passed_over, released, runtime_mounts
 from execution.recipe import Runtime
 from execution.sandbox import RUNTIME_DIR
 
@@ -58,6 +58,21 @@ def test_what_is_not_here_is_named_with_what_is() -> None:
     nothing = choose((), needed="1.16", toolchain="", asked="", date=0)
     assert isinstance(nothing, Refusal)
     assert nothing.detail.endswith("are: none")
+
+
+def test_what_was_passed_over_says_why() -> None:
+    date = int(datetime(2023, 12, 15, tzinfo=UTC).timestamp())
+    here = sorted(_HERE, key=lambda runtime: runtime.version, reverse=True)
+    assert passed_over(here, _runtime("1.21.13"), needed="1.18", asked="", date=date) == (
+        "1.24.2: had not settled at the date",
+        "1.22.1: had not settled at the date",
+        "1.21.0: go 1.21.13 goes first",
+        "1.19.8: go 1.21.13 goes first",
+        "1.17.13: older than 1.18, which go.mod asks for",
+    )
+    assert passed_over(here[-1:], _runtime("1.19.8"), needed="", asked="1.19", date=0) == (
+        "1.17.13: go 1.19 is asked for",
+    )
 
 
 def test_when_releases_came_out() -> None:

@@ -179,6 +179,33 @@ def test_what_a_lock_file_takes_from_outside() -> None:
     assert only_in_base(None, base) == ()
 
 
+def test_a_plan_tells_each_choice_with_its_evidence() -> None:
+    recipe = _planned({}, "src/tests.rs", "tests/a.rs")
+    assert [reason.about for reason in recipe.reasons] == ["toolchain", "runner", "dependencies"]
+    assert recipe.why == tuple(reason.sentence for reason in recipe.reasons)
+    assert "--lib" in recipe.reasons[1].because
+
+
+@pytest.mark.parametrize(
+    ("log", "package", "remedy", "settings"),
+    [
+        (b"error: linker `cc` not found\n", "build-essential", "build-essential", ()),
+        (b"The system library `openssl` required by crate `openssl-sys` was not found.\n", "libssl-dev", "libssl-dev", ()),
+        (b"/usr/bin/ld: cannot find -lz: No such file\n", "zlib1g-dev", "zlib1g-dev", ()),
+        (b"error: package `a v1.0.0` cannot be built because it requires rustc 1.99 or newer\n", "a", "toolchain install 1.99",
+         (("rust", "1.99"),)),
+        (b"error: failed to run custom build command for `ring v0.16.2`\n", "ring", "", ()),
+    ],
+)  # fmt: skip
+def test_a_failed_set_up_names_what_a_person_can_do(
+    log: bytes, package: str, remedy: str, settings: tuple[tuple[str, str], ...]
+) -> None:
+    refusal = failure("cargo fetch", _outcome(log))
+    assert (refusal.step, refusal.package, refusal.settings) == ("cargo fetch", package, settings)
+    assert remedy in refusal.remedy
+    assert refusal.lines
+
+
 @pytest.mark.parametrize(
     ("log", "code"),
     [

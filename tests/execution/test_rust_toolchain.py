@@ -99,6 +99,31 @@ def test_what_is_not_here_is_told(tree: dict[str, str], words: str) -> None:
     assert "1.75.0" in detail
 
 
+@pytest.mark.usefixtures("several")
+def test_the_users_own_wish_goes_before_a_toolchain_file() -> None:
+    tree = MemoryTree({"rust-toolchain": "1.70"})
+    for wish, version in (("1.75", "1.75.0"), ("nightly", "1.77.0-nightly+2024-01-04"), ("", "1.70.0")):
+        found = choose_toolchain(tree, (".",), wish)
+        assert not isinstance(found, Refusal)
+        assert found[0].version == version
+    refusal = choose_toolchain(tree, (".",), "1.56")
+    assert isinstance(refusal, Refusal)
+    assert "casewright.yaml asks for 1.56" in refusal.detail
+    assert refusal.settings == ()
+
+
+@pytest.mark.usefixtures("several")
+def test_a_choice_names_what_was_passed_over_and_a_refusal_what_may_be_tried() -> None:
+    found = choose_toolchain(MemoryTree({"rust-toolchain": "1.70"}), (".",))
+    assert not isinstance(found, Refusal)
+    assert found[1].sentence == "rust 1.70.0, which rust-toolchain asks for (1.70)"
+    assert found[1].passed_over == ("1.75.0: rust-toolchain asks for 1.70",)
+    refusal = choose_toolchain(MemoryTree({"rust-toolchain": "1.56.1"}), (".",))
+    assert isinstance(refusal, Refusal)
+    assert (refusal.package, refusal.settings) == ("rust 1.56.1", (("rust", "1.75.0"),))
+    assert "rustup toolchain install 1.56.1" in refusal.remedy
+
+
 @pytest.mark.usefixtures("home")
 def test_no_toolchain_at_all() -> None:
     assert _refused({}) == "there is no Rust toolchain on this machine"
