@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Final
 
@@ -64,7 +64,7 @@ class Installer:
 
     ``command`` installs what the lock file says and nothing else (without one, what there was by ``DATE``); ``loose``
     is for a lock file that the manifests have left behind (empty when there is none to fall back to). ``why`` tells
-    how the version was chosen.
+    how the version was chosen; ``members`` whether pnpm installs a workspace.
     """
 
     manager: str
@@ -72,11 +72,15 @@ class Installer:
     command: str
     loose: str
     why: tuple[str, ...] = ()
+    members: bool = False
 
     @property
     def rebuild(self) -> str:
         """The command that runs install scripts of packages, whose names follow."""
-        return f"{self.command.partition(' install')[0]} rebuild" if self.manager == "pnpm" else "npm rebuild"
+        if self.manager != "pnpm":
+            return "npm rebuild"
+        # Without `-r`, pnpm passes over what only members of a workspace depend on, and says nothing.
+        return f"{self.command.partition(' install')[0]} rebuild{' -r' if self.members else ''}"
 
     @property
     def package(self) -> str:
@@ -142,7 +146,8 @@ def choose_installer(
     manager = lock.manager if lock is not None else (named or ("npm" if pnpm_workspace is None else "pnpm"))
     wanted = version if named == manager and re.match(r"\d+\.\d+\.\d+", version) else ""
     if manager == "pnpm":
-        return _pnpm(lock, wanted, node, settings_in_workspace=settings_in_workspace)
+        chosen = _pnpm(lock, wanted, node, settings_in_workspace=settings_in_workspace)
+        return replace(chosen, members=pnpm_workspace is not None)
     if manager == "yarn":
         return _yarn(lock, wanted, node)
     if manager == "bun":

@@ -183,6 +183,7 @@ def test_a_pnpm_workspace_without_a_lock_is_pnpm_s() -> None:
     chosen = choose_installer(manifest, None, _NODE, pnpm_workspace="packages:\n  - a\noverrides:\n  x: 1\n")
     assert chosen is not None
     assert chosen.command == "npx --yes pnpm@10.34.9 install --no-frozen-lockfile --ignore-scripts" + _STAY
+    assert chosen.rebuild == "npx --yes pnpm@10.34.9 rebuild -r"
     assert choose_installer(manifest, None, _NODE) is None
 
 
