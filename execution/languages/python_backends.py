@@ -6,6 +6,7 @@ Projects are installed in place by back-ends that know PEP 660, whatever their o
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -81,6 +82,29 @@ def untranslated(tree: TreeReader, project: Project) -> tuple[str, ...]:
         if made not in tree.paths and written in tree.paths:
             found.append(project.path(f"{stem}.pyx") if ending == "c" else f"--cplus {project.path(f'{stem}.pyx')}")
     return tuple(dict.fromkeys(found))
+
+
+def preparations(
+    minor: tuple[int, int], installed: tuple[Installed, ...], cython: tuple[str, ...], env: str = "../env"
+) -> tuple[tuple[str, str], ...]:
+    """Return what has to be done before projects can be installed: steps in words with their commands.
+
+    ``minor`` is the interpreter's version, ``env`` the environment's folder. poetry of 2020 can't install in place, and
+    a later one would bring all that a package manager needs along: so poetry-core is made known by the name that it had
+    inside of poetry. C that is not in the tree is made from Cython.
+    """
+    found: list[tuple[str, str]] = []
+    if any(one.backend == OLD_POETRY for one in installed):
+        folder = f"{env}/lib/python{minor[0]}.{minor[1]}/site-packages/poetry/masonry"
+        text = "import sys, poetry.core.masonry.api as api; sys.modules[__name__] = api"
+        command = f"mkdir -p {folder} && echo '{text}' > {folder}/api.py"
+        found.append(("give poetry's back-end its old name", command))
+    for path in cython:
+        name = path.removeprefix("--cplus ")
+        options = ["--cplus"] if path != name else []
+        words = [f"{env}/bin/python", "-m", "cython", "-3", *options, name]
+        found.append((f"translate {name} to C", shlex.join(words)))
+    return tuple(found)
 
 
 def able_to_install_in_place(line: str) -> str:

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from execution.languages.base import Builder, Refusal
-from execution.languages.python_backends import OLD_POETRY
+from execution.languages.python_backends import OLD_POETRY, preparations
 from execution.languages.python_failure import failure, missing_tools
 from execution.languages.python_lock import Locked, hashed_list
 from execution.languages.python_requirements import Needs, distribution_names
@@ -63,7 +63,9 @@ def build(recipe: Recipe, builder: Builder) -> Environment | Refusal:
         work.run("make the virtual environment", make)
         work.run("make the working folder", f"mkdir -p {WORK}")
         locked, isolated = _resolve_and_install(work)
-        for step, command in _preparations(work.recipe, work.needs):
+        for step, command in preparations(
+            minor_of(work.recipe.runtime), work.needs.installed, work.needs.cython, ENVIRONMENT_DIR
+        ):
             work.run(step, f"cd {TREE_DIR} && {command}")
         _install_projects(work)
         runner = _check_runner(work)
@@ -164,27 +166,6 @@ def _asked_by_backends(work: Work) -> tuple[str, ...]:
     return tuple(dict.fromkeys(lines))
 
 
-def _preparations(recipe: Recipe, needs: Needs) -> tuple[tuple[str, str], ...]:
-    """Return what has to be done before the projects can be installed: steps in words with their commands.
-
-    poetry of 2020 can't install in place, and a later one would bring all that a package manager needs along: so
-    poetry-core is made known by the name that it had inside of poetry. C that is not in the tree is made from Cython.
-    """
-    found: list[tuple[str, str]] = []
-    if any(one.backend == OLD_POETRY for one in needs.installed):
-        major, minor = minor_of(recipe.runtime)
-        folder = f"../env/lib/python{major}.{minor}/site-packages/poetry/masonry"
-        text = "import sys, poetry.core.masonry.api as api; sys.modules[__name__] = api"
-        command = f"mkdir -p {folder} && echo '{text}' > {folder}/api.py"
-        found.append(("give poetry's back-end its old name", command))
-    for path in needs.cython:
-        name = path.removeprefix("--cplus ")
-        options = ["--cplus"] if path != name else []
-        words = ["../env/bin/python", "-m", "cython", "-3", *options, name]
-        found.append((f"translate {name} to C", shlex.join(words)))
-    return tuple(found)
-
-
 def _in_place(directory: str) -> str:
     """Return the arguments by which pip installs a project in place, from nothing but what is there.
 
@@ -224,6 +205,7 @@ def setup_commands(
         commands.append(f"cat > ../{name} <<'EOF'\n{text}EOF")
         before, isolation = ("", "") if built or isolated else (f"{ACTIVATED} ", "--no-build-isolation ")
         commands.append(f"{before}../env/bin/python -m pip install --require-hashes --no-deps {isolation}-r ../{name}")
+    commands += [command for _step, command in preparations((major, minor), needs.installed, needs.cython)]
     stated = "".join(f"{name}={shlex.quote(value)} " for name, value in sorted(variables.items()))
     install = f"{stated}{ACTIVATED} ../env/bin/python -m pip install"
     commands += [f"{install} {_in_place(one.directory)}" for one in needs.installed]

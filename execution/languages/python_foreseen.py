@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import shlex
 
+from execution.languages.python_backends import preparations
 from execution.languages.python_requirements import Needs
 from execution.languages.python_resolution import date_options
 from execution.languages.python_steps import ACTIVATED, minor_of
@@ -27,6 +28,7 @@ def foreseen(recipe: Recipe) -> tuple[str, ...]:
     if not needs.nothing:
         commands += _resolution(recipe, needs)
         commands.append(f"{_PYTHON} -m pip install --require-hashes --no-deps -r ../requirements.txt")
+    commands += [command for _, command in preparations((major, minor), needs.installed, needs.cython)]
     stated = "".join(f"{name}={shlex.quote(value)} " for name, value in sorted(variables.items()))
     for one in needs.installed:
         folder = "." if one.directory == "." else shlex.quote(f"./{one.directory}")
