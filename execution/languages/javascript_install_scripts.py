@@ -76,6 +76,9 @@ def _scripted(folder: Path) -> str:
     name = document.get("name") if isinstance(document, dict) else None
     if not isinstance(name, str) or not re.fullmatch(r"(?:@[\w.-]+/)?[\w.-]+", name) or _NEVER.fullmatch(name):
         return ""
+    if name == "esbuild" and document.get("optionalDependencies"):
+        # Its program comes as a package of its own by now; the script only looks whether it starts.
+        return ""
     scripts = document.get("scripts")
     texts = [scripts[key] for key in _SCRIPTS if isinstance(scripts, dict) and isinstance(scripts.get(key), str)]
     asked = any(not _GREETS.search(text) for text in texts)

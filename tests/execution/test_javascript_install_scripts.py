@@ -40,9 +40,14 @@ def test_packages_that_a_test_may_need_the_scripts_of(tmp_path: Path) -> None:
     _package(modules / "puppeteer", "puppeteer", scripts={"install": "node install.js"})
     _package(modules / "greets", "greets", scripts={"postinstall": "echo thank you"})
     _package(modules / "odd", "a; rm -rf /", scripts={"postinstall": "make"})
+    _package(modules / "esbuild", "esbuild", scripts={"postinstall": "node install.js"})
+    program = {"@esbuild/linux-x64": "1"}
+    _package(
+        modules / "new/node_modules/esbuild", "esbuild", scripts={"postinstall": "x"}, optionalDependencies=program
+    )
     (modules / ".bin").mkdir()
     (modules / "linked").symlink_to(modules / "native")
-    assert scripted_packages(tmp_path) == ("@scope/made", "deep", "native", "nested")
+    assert scripted_packages(tmp_path) == ("@scope/made", "deep", "esbuild", "native", "nested")
     assert scripted_packages(tmp_path / "nothing") == ()
 
 
