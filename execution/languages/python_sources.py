@@ -22,6 +22,7 @@ from execution.languages.python_arguments import (
 from execution.languages.python_poetry import requirements as poetry_requirements
 from execution.languages.python_project import Project, read_sections, read_text, read_toml, table, texts
 from execution.languages.python_scripts import installs_of_sessions, read_setup_script
+from execution.languages.python_tox import lines_for_tests, referred
 
 # A requirements file is named by its author's habit; the word that says what it is for stands in one of these places.
 _FILE_NAMES = (
@@ -204,22 +205,11 @@ def _tox(tree: TreeReader, project: Project) -> Iterator[Source]:
         section = sections.get(name, sections.get("tox:" + name, {}))
         if section:
             options = {
-                key: _words(_referred(sections, section.get(key, ""))) for key in ("extras", "dependency_groups")
+                key: _words(lines_for_tests(_lines(referred(sections, section.get(key, "")))))
+                for key in ("extras", "dependency_groups")
             }
-            deps = _tox_lines(_referred(sections, section.get("deps", "")))
+            deps = lines_for_tests(_lines(referred(sections, section.get("deps", ""))))
             yield source_of_install(tree, project, "tox environment", deps, options)
-
-
-def _referred(sections: Mapping[str, Mapping[str, str]], text: str, depth: int = 4) -> str:
-    """Return a value of tox with what other sections hold (``{[base]deps}``) in its place."""
-
-    def value(match: re.Match[str]) -> str:
-        return sections.get(match[1], {}).get(match[2], "")
-
-    # A variable of the environment has the value that stands there for want of it: nobody sets it here.
-    text = re.sub(r"\{env:[^:{}]*:?([^{}]*)\}", r"\1", text)
-    replaced = re.sub(r"\{\[([^\]]+)\]([\w-]+)\}", value, text)
-    return replaced if replaced == text or not depth else _referred(sections, replaced, depth - 1)
 
 
 def _sections_of(text: object) -> Mapping[str, Mapping[str, str]]:
@@ -238,17 +228,6 @@ class _OneFile:
 
     def read(self, path: bytes) -> bytes | None:
         return self.data if path in self.paths else None
-
-
-def _tox_lines(text: str) -> tuple[str, ...]:
-    """Return the dependencies that hold for every Python; a line for one factor only (``py27: mock``) is left out."""
-    lines = (re.sub(r"^(?:py|py3|!\w+)\s*:\s+", "", line) for line in _lines(text))
-    kept = (
-        re.sub(r"\{(?:toxinidir|tox_root)\}[/\\]?", "", line)
-        for line in lines
-        if not re.match(r"^[\w{},!-]+\s*:\s", line)
-    )
-    return tuple(line for line in kept if "{" not in line)
 
 
 def _nox(tree: TreeReader, project: Project) -> Iterator[Source]:
@@ -293,8 +272,8 @@ def _source(
     )
 
 
-def _words(text: str) -> list[str]:
-    return [word for line in _lines(text) for word in re.split(r"[,\s]+", line) if word]
+def _words(lines: tuple[str, ...]) -> list[str]:
+    return [word for line in lines for word in re.split(r"[,\s]+", line) if word]
 
 
 def _lines(text: str) -> tuple[str, ...]:
