@@ -219,6 +219,9 @@ def _collected_below(folder: str, below: Sequence[str], name: str) -> bool:
     if any(part.lower() in _HELPER_FOLDERS for part in below):
         return False
     stem, _, suffix = name.rpartition(".")
+    if stem == "index" and not below and re.fullmatch(_JS, suffix):
+        # What ``node test`` runs: the whole suite of many a small package. Whether it is one, its text says.
+        return folder.lower() in {"test", "tests"}
     if re.fullmatch(_JS, suffix):
         return folder.lower() in {"test", "tests", "__tests__", "spec"} and not (
             _HELPER_STEM.fullmatch(stem) or stem.endswith(".d") or _RUNNER_CONFIGURATION.fullmatch(name)
