@@ -49,6 +49,8 @@ def test_packages_that_a_test_may_need_the_scripts_of(tmp_path: Path) -> None:
     (modules / "linked").symlink_to(modules / "native")
     assert scripted_packages(tmp_path) == ("@scope/made", "deep", "esbuild", "native", "nested")
     assert scripted_packages(tmp_path / "nothing") == ()
+    shutil.rmtree(modules / "esbuild")
+    assert "esbuild" not in scripted_packages(tmp_path)
 
 
 def test_node_gyp_is_given_the_headers_that_lie_beside_node() -> None:
