@@ -98,9 +98,9 @@ class _Needs:
     key: str
 
 
-def _needs(case: Case) -> _Needs:
+def _needs(case: Case, *, offline: bool = False) -> _Needs:
     language = language_of(case)
-    runtime = runtime_of(case, language)
+    runtime = runtime_of(case, language, offline=offline)
     plan = language.packages(case.environment.setup, case.base_commit)
     key = folder_key(plan, language.name, runtime)
     return _Needs(case=case, language=language, runtime=runtime, plan=plan, key=key)
@@ -141,7 +141,7 @@ def kept_folder(case: Case, store: Store, place: Path | None = None) -> Iterator
     Nothing is fetched; a case that installs nothing gets an empty folder. Raises ``PackagesError`` that names what is
     missing, and what ``filled_folder`` raises besides.
     """
-    needs = _needs(case)
+    needs = _needs(case, offline=True)
     if not needs.plan.decided_by:
         with store.scratch() as empty:
             yield PackageFolder(path=empty, manifest=_manifest(needs, {}))

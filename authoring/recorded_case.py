@@ -23,10 +23,13 @@ def runner_of(case: Case) -> str:
     return case.verification.runner.split(" ")[0]
 
 
-def runtime_of(case: Case, language: Language) -> Runtime:
-    """Return the recorded runtime. Raises ``InfrastructureError`` when exactly that version is not on this machine."""
+def runtime_of(case: Case, language: Language, *, offline: bool = False) -> Runtime:
+    """Return the recorded runtime; with ``offline`` nobody is asked for it.
+
+    Raises ``InfrastructureError`` when exactly that version can't be had.
+    """
     wanted = case.environment.runtime
-    runtime = language.find_runtime(wanted.version)
+    runtime = language.runtime_at_hand(wanted.version) if offline else language.find_runtime(wanted.version)
     if runtime is None or runtime.name != wanted.name:
         raise InfrastructureError(
             f"case {case.id} was recorded with {wanted.name} {wanted.version}, which is not on this machine",

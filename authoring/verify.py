@@ -43,12 +43,12 @@ def verify(
     or the network can't be had: neither says that the record is wrong.
     """
     language = language_of(case)
-    recorded = _recorded(case, language)
+    recorded = _recorded(case, language, offline=packages is not None)
     outcome = reproduce(recorded, repository, language, sandbox, store, pass_env=pass_env, packages=packages)
     return Verified(case=case.id, difference=outcome.difference, milliseconds=outcome.milliseconds)
 
 
-def _recorded(case: Case, language: Language) -> Recorded:
+def _recorded(case: Case, language: Language, *, offline: bool) -> Recorded:
     grading = case.grading
     limits = grading.limits
     return Recorded(
@@ -60,7 +60,7 @@ def _recorded(case: Case, language: Language) -> Recorded:
         apply=grading.apply,
         check=language.recorded_check(runner_of(case), grading.check),
         directory=grading.directory,
-        runtime=runtime_of(case, language),
+        runtime=runtime_of(case, language, offline=offline),
         limits=Limits(
             seconds=limits.seconds,
             memory_mb=limits.memory_mb,

@@ -165,6 +165,10 @@ class Language(Protocol):
         """The runtime of exactly this version on this machine, or None."""
         ...
 
+    def runtime_at_hand(self, version: str) -> Runtime | None:
+        """What ``find_runtime`` gives where nobody needs to be asked for it, else None."""
+        ...
+
     def runtime_mounts(self, runtime: Runtime) -> tuple[Mount, ...]:
         """What makes the runtime's own commands (``python3.12``, ``node``) visible inside, and nothing else."""
         ...

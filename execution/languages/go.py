@@ -190,6 +190,10 @@ def find_runtime(version: str) -> Runtime | None:
     return find_exactly(version)
 
 
+# It is looked for on this machine alone.
+runtime_at_hand = find_runtime
+
+
 def runtime_mounts(runtime: Runtime) -> tuple[Mount, ...]:
     """Return what makes ``go`` this toolchain, and nothing else."""
     return mounts_of(runtime)

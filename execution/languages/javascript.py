@@ -83,6 +83,7 @@ __all__ = [
     "read",
     "read_recorded",
     "recorded_check",
+    "runtime_at_hand",
     "runtime_mounts",
     "setup",
 ]
@@ -290,6 +291,11 @@ def setup(recipe: Recipe, environment: Environment) -> tuple[str, ...]:
 def find_runtime(version: str) -> Runtime | None:
     """Return the node of exactly this version, brought from the npm registry where it is not here, or None."""
     return find_exactly(version)
+
+
+def runtime_at_hand(version: str) -> Runtime | None:
+    """Return the node of exactly this version where it is here, or in the cache already; the registry is not asked."""
+    return find_exactly(version) if javascript_offline.is_at_hand(version) else None
 
 
 def failed_set_up(step: str, outcome: SandboxOutcome) -> str:

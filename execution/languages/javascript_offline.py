@@ -1,4 +1,4 @@
-"""Where npm, pnpm, yarn and bun keep what a recorded set-up downloads, and how they install without a network. Pure.
+"""Where npm, pnpm, yarn and bun keep what a recorded set-up downloads, and how they install without a network.
 
 Each has a cache that can stand for the registry: npm's own also gives the package manager that a recorded command asks
 for by npx. What is in a cache is held to the lock file's hashes when it is installed.
@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from execution.languages.javascript_registry import expected
+from execution.languages.javascript_runtime import installed_nodes
 from execution.package_plan import FOLDER, PACKAGES_DIR, PackagePlan, placed
 
 
@@ -45,6 +47,14 @@ _OTHERS: Final[Mapping[str, _Manager]] = {
     ),
     "bun@": _Manager(cache={"BUN_INSTALL_CACHE_DIR": f"{FOLDER}/bun"}),
 }
+
+
+def is_at_hand(version: str) -> bool:
+    """Whether the node of this version is on this machine or, whole, in the cache."""
+    if any(node.version == version for node in installed_nodes()):
+        return True
+    folder = expected(version).prefix
+    return (folder / "bin/node").is_file() and (folder / "lib/node_modules/npm/bin/npm-cli.js").is_file()
 
 
 def package_plan(setup: tuple[str, ...], base: str) -> PackagePlan:

@@ -252,6 +252,10 @@ def find_runtime(version: str) -> Runtime | None:
     return next((found for found in python_interpreters.installed() if found.version == version), None)
 
 
+# It is looked for on this machine alone.
+runtime_at_hand = find_runtime
+
+
 def runtime_mounts(runtime: Runtime) -> tuple[Mount, ...]:
     """Return what makes ``python3.N`` visible inside."""
     return python_steps.runtime_mounts(runtime)

@@ -190,6 +190,10 @@ def find_runtime(version: str) -> Runtime | None:
     return find_toolchain(version)
 
 
+# It is looked for on this machine alone.
+runtime_at_hand = find_runtime
+
+
 def runtime_mounts(runtime: Runtime) -> tuple[Mount, ...]:
     """Return the mount that shows a toolchain, and nothing else of the home that it lies in."""
     return toolchain_mounts(runtime)

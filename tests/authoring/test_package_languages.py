@@ -22,7 +22,7 @@ import pytest
 
 from authoring.package_folder import filled_folder, kept_folder
 from casewright.errors import InfrastructureError
-from execution.languages import javascript_offline
+from execution.languages import javascript, javascript_offline
 from execution.languages.go_runtime import installed as installed_go
 from execution.languages.javascript_runtime import find_node
 from execution.languages.rust_toolchain import installed_toolchains
@@ -137,6 +137,16 @@ def test_a_tarball_that_is_not_the_locked_one_fills_nothing(tmp_path: Path, monk
             with pytest.raises(InfrastructureError, match="EINTEGRITY"), filling:
                 pass
             assert list((bench.store.root / "packages").iterdir()) == []
+
+
+def test_offline_no_registry_is_asked_for_a_node(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CASEWRIGHT_CACHE_DIR", str(tmp_path))
+    with answering(npm_registry) as (address, asked):
+        monkeypatch.setenv("npm_config_registry", address)
+        assert javascript.runtime_at_hand("18.99.0") is None
+        assert asked == []
+    node = find_node()
+    assert node is None or javascript.runtime_at_hand(node.version) == node
 
 
 @pytest.mark.parametrize(
