@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -14,7 +14,7 @@ from casewright.repository import Repository
 from miner.change import Change
 from miner.content import PastChanges, lfs_pointer, outside_lines, pins_missing, round_trip, texts_of, too_many_lines
 from miner.history import change_of
-from miner.inline_tests import inline_tests, joins, may_hold_tests, split_contents
+from miner.inline_tests import declared_at, inline_tests, joins, may_hold_tests, split_contents
 from miner.parts import Parts, split
 from miner.patch_sections import sections
 from miner.path_rules import LOCK_FILE, PathRules
@@ -81,7 +81,12 @@ def explain_patch(
     if tree is None:
         raise InvalidInputError(f"the patch does not apply to {pinned}", "name the commit that it was made on")
     before, after = _contents(repository, pinned, patch, _suspects(entries, rules))
-    inline = split_contents(before, after)
+    # What a patch itself declares for tests is not seen: there is no tree to look into.
+    declared = declared_at(repository.tree(pinned), touched, rules)
+    inline = replace(
+        split_contents(_without(before, declared), _without(after, declared)),
+        declared=declared,
+    )
     parts = split(entries, rules, inline)
     rest = set(parts.whole_rest)
     sides = [
@@ -110,6 +115,10 @@ def explain_patch(
         screens=tuple(reason for reason in Reason if reason in found),
         round_trip=whole,
     )
+
+
+def _without(contents: Mapping[bytes, bytes], paths: frozenset[bytes]) -> dict[bytes, bytes]:
+    return {path: content for path, content in contents.items() if path not in paths}
 
 
 def _suspects(entries: Sequence[bytes], rules: PathRules) -> list[bytes]:

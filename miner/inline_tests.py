@@ -16,6 +16,7 @@ from typing import Final
 
 from casewright.git_tree import SUBMODULE, SYMLINK
 from casewright.repository import Repository
+from execution.languages.base import TreeReader
 from execution.languages.inline_item import InlineItem, UnsafeItemError
 from execution.languages.inline_tests import ENDINGS, is_declared_for_tests, reader_of
 from miner.change import Change
@@ -62,14 +63,12 @@ NO_INLINE_TESTS: Final = InlineTests()
 
 def may_hold_tests(raw: bytes, path: bytes, rules: PathRules) -> bool:
     """Say by name and status (git's raw line) alone whether a changed file may be source and tests in one."""
-    return path.endswith(ENDINGS) and raw.endswith(b"M") and rules.decide(path).rule == "source"
+    return raw.endswith(b"M") and _is_source(path, rules)
 
 
 def inline_tests(repository: Repository, change: Change, rules: PathRules) -> InlineTests:
     """Read the files of a change that may hold tests, and split them. Raises ``RepositoryError`` when git fails."""
-    sources = [
-        file for file in change.files if file.path.endswith(ENDINGS) and rules.decide(file.path).rule == "source"
-    ]
+    sources = [file for file in change.files if _is_source(file.path, rules)]
     declared = frozenset(
         one.path
         for one in sources
@@ -90,6 +89,15 @@ def inline_tests(repository: Repository, change: Change, rules: PathRules) -> In
         if not {one.old_id, one.new_id} <= blobs.keys()
     }
     return replace(found, whole={**found.whole, **large}, declared=declared)
+
+
+def declared_at(tree: TreeReader, paths: Iterable[bytes], rules: PathRules) -> frozenset[bytes]:
+    """Return those of some paths that by name are source, and of tests alone by what a tree says of them."""
+    return frozenset(path for path in paths if _is_source(path, rules) and is_declared_for_tests(path, tree))
+
+
+def _is_source(path: bytes, rules: PathRules) -> bool:
+    return path.endswith(ENDINGS) and rules.decide(path).rule == "source"
 
 
 def split_contents(before: Mapping[bytes, bytes], after: Mapping[bytes, bytes]) -> InlineTests:

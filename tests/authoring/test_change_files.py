@@ -8,8 +8,9 @@ import pytest
 
 from authoring.change_files import ChangedFile, FilePart, change_files
 from casewright.repository import open_source
-from tests.support.cases import as_case
+from tests.support.cases import as_case, split_case
 from tests.support.hostile import GRADED, hostile_case, hostile_history
+from tests.support.repos import RepoBuilder
 
 
 @pytest.fixture(scope="module")
@@ -44,3 +45,16 @@ def test_a_binary_and_a_huge_file_come_with_their_sizes(files: dict[bytes, Chang
     binary, huge = files[b"data.bin"], files[b"big.txt"]
     assert (binary.added, binary.before, binary.after, binary.patch) == (None, 150, 180, b"")
     assert (huge.added, huge.before, huge.after, huge.patch) == (300_000, None, None, b"")
+
+
+def test_a_file_that_holds_source_and_tests_is_there_for_both(tmp_path: Path) -> None:
+    repo = RepoBuilder(tmp_path / "repo")
+    base = repo.commit("Begin", {"src/lib.rs": "fn a() { 1 }\n#[cfg(test)]\nmod tests {}\n"})
+    head = repo.commit("Change", {"src/lib.rs": "fn a() { 2 }\n#[cfg(test)]\nmod tests { }\n"})
+    case = as_case({**split_case(), "base_commit": base, "grading_commit": head})
+    with open_source(str(repo.path), tmp_path / "cache") as repository:
+        found = change_files(repository, case)
+    assert [(file.path, file.part) for file in found] == [
+        (b"src/lib.rs", FilePart.GRADED),
+        (b"src/lib.rs", FilePart.REST),
+    ]

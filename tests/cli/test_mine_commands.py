@@ -288,6 +288,26 @@ def test_an_odd_change_is_explained_alike_as_commit_and_as_patch(cli: CommandLin
     assert cli("explain", "--repo", repo, "--commit", "HEAD").code == 0
 
 
+def test_a_file_that_holds_source_and_tests_is_explained_on_both_sides(cli: CommandLine, tmp_path: Path) -> None:
+    repo = RepoBuilder(tmp_path / "repo")
+    module = "#[cfg(test)]\nmod tests {\n    #[test]\n    fn one() {}\n}\n"
+    odd = "fn b() {} #[cfg(test)]\nmod tests {}\n"
+    repo.commit("Begin with a function", {"Cargo.toml": "", "src/lib.rs": "fn a() { 1 }\n" + module, "src/odd.rs": odd})
+    after = "fn a() { 2 }\n" + module.replace("one", "two")
+    repo.commit("Give two from the function", {"src/lib.rs": after, "src/odd.rs": odd + "\n"})
+    told = cli("explain", "--repo", repo.path, "--commit", "HEAD", "--format", "json").json
+    assert told["parts"] == {"test": ["src/lib.rs"], "support": [], "rest": ["src/lib.rs", "src/odd.rs"]}
+    assert told["graded_files"] == ["src/lib.rs"]
+    place = {"line": 2, "lines": 5}
+    assert told["split"] == [{"path": "src/lib.rs", "item": "mod tests", "base": place, "grading": place}]
+    rules = {row["path"]: row for row in told["rules"]}
+    assert rules["src/lib.rs"]["rule"] == "inline-tests"
+    assert "shares a line" in rules["src/odd.rs"]["note"]
+    text = cli("explain", "--repo", repo.path, "--commit", "HEAD").out
+    assert "inline-tests: mod tests" in text
+    assert "all but mod tests" in text
+
+
 def test_a_renaming_patch_is_explained_like_one_without_renames(cli: CommandLine, tmp_path: Path) -> None:
     repo = oddity("01-rename-across-split", tmp_path / "odd").folder / "repo"
     explained = []

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from miner.patch_sections import sections
+from miner.patch_sections import changed_lines, sections
 from tests.support.repos import Entry, Executable, RepoBuilder, Symlink, git
 
 NAMES: list[str | bytes] = [
@@ -99,6 +99,14 @@ def test_changed_lines_are_counted_without_the_headers(repo: RepoBuilder) -> Non
     repo.commit("Change", {"plain.txt": "one\n--- two\n+++ three\nfour\n"})
     (section,) = sections(diff(repo))
     assert section.lines == 5
+
+
+def test_changed_lines_have_the_numbers_of_their_sides(repo: RepoBuilder) -> None:
+    repo.commit("Begin", {"a.txt": "".join(f"{number}\n" for number in range(1, 21))})
+    kept = [f"{number}\n" for number in range(1, 21) if number not in {3, 17}]
+    repo.commit("Change", {"a.txt": "".join([*kept[:1], "new\n", *kept[1:], "--- end"])})
+    (section,) = sections(diff(repo))
+    assert changed_lines(section.data) == (frozenset({2, 20}), frozenset({3, 17}))
 
 
 def test_a_patch_of_plain_diff_is_read_too() -> None:
