@@ -67,10 +67,10 @@ _WORKSPACE_FOLDERS = frozenset({"packages", "apps", "libs", "crates", "modules",
 
 # Folders of source where a file ``test.js`` is one of many of its kind: a command, a task, an environment called test.
 _FOLDERS_OF_KINDS = frozenset(
-    {"api", "build", "builders", "cli", "cmd", "cmds", "command", "commands", "config", "configs", "env", "environment",
-     "environments", "envs", "generators", "helper", "helpers", "lib", "models", "modes", "pages", "plugins", "presets",
-     "routes", "rules", "schemas", "scripts", "services", "stages", "targets", "task", "tasks", "tools", "types", "util",
-     "utils", "views"}
+    {"api", "build", "builders", "cli", "cmd", "cmds", "command", "commands", "config", "configs", "env",
+     "environment", "environments", "envs", "generators", "helper", "helpers", "lib", "models", "modes", "pages",
+     "plugins", "presets", "routes", "rules", "schemas", "scripts", "services", "stages", "targets", "task", "tasks",
+     "tools", "types", "util", "utils", "views"}
 )  # fmt: skip
 
 _JS = r"(?:js|jsx|ts|tsx|mjs|cjs|mts|cts)"
