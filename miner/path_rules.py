@@ -75,7 +75,7 @@ _FOLDERS_OF_KINDS = frozenset(
 
 _JS = r"(?:js|jsx|ts|tsx|mjs|cjs|mts|cts)"
 _GRADED_NAMES: tuple[tuple[str, re.Pattern[str]], ...] = (
-    ("python-test-name", re.compile(r"test_.*\.py|.+_test\.py")),
+    ("python-test-name", re.compile(r"tests?_.*\.py|.+_test\.py")),
     ("javascript-test-name", re.compile(rf".+[._-](test|spec)\.{_JS}|test-.+\.{_JS}")),
     ("javascript-test-name", re.compile(r".+\.(test|spec)\.(vue|svelte|coffee)|.+\.cy\.[jt]sx?")),
     ("go-test-name", re.compile(r".+_test\.go")),

@@ -62,6 +62,7 @@ def _entries(**statuses: str) -> list[bytes]:
         ("test/utils.ts", SUPPORT),
         ("test/fixtures/app/index.ts", SUPPORT),
         ("test/index.js", GRADED),
+        ("tests/tests_main.py", GRADED),
         ("packages/box/tests/index.mjs", GRADED),
         ("test/support/index.js", SUPPORT),
         ("__tests__/index.ts", SUPPORT),
