@@ -13,12 +13,9 @@ import time
 import zipfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from authoring.case import Case
-from authoring.draft import load_draft
 from authoring.verify import verify
 from casewright.new_workspace import init_workspace
 from casewright.repository import open_source
@@ -27,13 +24,13 @@ from casewright.workspace import Workspace
 from execution.languages.go_runtime import installed, minor
 from execution.sandboxes import choose
 from tests.support.command_line import CommandLine
+from tests.support.judging import Files, admitted, history, judged
 from tests.support.own_process import start
-from tests.support.repos import Entry, RepoBuilder
+from tests.support.repos import RepoBuilder
 from tests.support.sandbox import needs_sandbox
 
 pytestmark = [needs_sandbox, pytest.mark.skipif(not installed(), reason="no Go toolchain is on this machine")]
 
-Files = dict[str | bytes, Entry]
 MESSAGE = "Add the two numbers instead of subtracting one from the other"
 MODULE = "module example.com/calc\n\ngo 1.14\n"
 WRONG = "package calc\n\nfunc Add(a, b int) int { return a - b }\n"
@@ -55,24 +52,7 @@ def workspace(tmp_path: Path) -> Workspace:
 
 
 def _history(folder: Path, before: Files, after: Files) -> RepoBuilder:
-    repo = RepoBuilder(folder)
-    repo.commit("Begin the calculator with a function", before)
-    repo.commit(MESSAGE, after)
-    return repo
-
-
-def _judged(cli: CommandLine, workspace: Workspace, repo: RepoBuilder) -> dict[str, Any]:
-    options = ("--repeat", "1", "--format", "json")
-    ran = cli("-C", workspace.root, "add-case", "--repo", repo.path, "--commit", "HEAD", *options)
-    assert ran.out, ran.err
-    outcome: dict[str, Any] = ran.json
-    return outcome
-
-
-def _admitted(cli: CommandLine, workspace: Workspace, repo: RepoBuilder) -> Case:
-    outcome = _judged(cli, workspace, repo)
-    assert outcome["outcome"] == "admitted", (outcome["reason"], outcome["detail"])
-    return load_draft(workspace, outcome["case"]).case
+    return history(folder, before, after, MESSAGE)
 
 
 def test_a_change_is_admitted_reproduced_and_verified(cli: CommandLine, workspace: Workspace, tmp_path: Path) -> None:
@@ -87,7 +67,7 @@ def test_a_change_is_admitted_reproduced_and_verified(cli: CommandLine, workspac
     # Red at both states, and of the same package: it may not weigh on the others.
     red = _tests('func TestRed(t *testing.T) { t.Fatal("always") }')
     repo = _history(tmp_path / "calc", {**BEFORE, "red_test.go": red, "sub/doc.go": "package sub\n"}, after)
-    case = _admitted(cli, workspace, repo)
+    case = admitted(cli, workspace, repo)
     assert case.grading.files == ("calc_test.go", "sub/sub_test.go")
     assert case.grading.fail_to_pass == ("example.com/calc/sub::TestTwo", "example.com/calc::TestAdd")
     assert case.grading.pass_to_pass == (
@@ -184,7 +164,7 @@ def test_both_states_get_the_head_s_modules(
         "calc.go": RIGHT,
         "calc_test.go": _tests(kept + new, imports='\t"example.com/words"\n'),
     }
-    case = _admitted(cli, workspace, _history(tmp_path / "calc", before, after))
+    case = admitted(cli, workspace, _history(tmp_path / "calc", before, after))
     # Were the base built with its own go.mod, its test file would not compile and both tests would flip.
     assert case.grading.fail_to_pass == ("example.com/calc::TestSum",)
     assert case.grading.pass_to_pass == ("example.com/calc::TestHello",)
@@ -199,7 +179,7 @@ def test_a_hash_that_go_sum_does_not_hold_is_the_change_s_own_fault(
 ) -> None:
     wrong = {**_requiring("v1.0.0"), "go.sum": _sums("v1.0.0").replace("h1:", "h1:AAAA", 1)}
     after: Files = {"calc.go": RIGHT, "calc_test.go": _tests(ADD)}
-    outcome = _judged(cli, workspace, _history(tmp_path / "calc", {**BEFORE, **wrong}, after))
+    outcome = judged(cli, workspace, _history(tmp_path / "calc", {**BEFORE, **wrong}, after))
     assert (outcome["outcome"], outcome["reason"]) == ("rejected", "environment-failed"), outcome
     assert proxy
 
@@ -209,7 +189,7 @@ def test_no_answer_of_the_proxy_is_no_verdict(
 ) -> None:
     monkeypatch.setenv("GOPROXY", "http://127.0.0.1:9")
     after: Files = {"calc.go": RIGHT, "calc_test.go": _tests(ADD)}
-    outcome = _judged(cli, workspace, _history(tmp_path / "calc", {**BEFORE, **_requiring("v1.0.0")}, after))
+    outcome = judged(cli, workspace, _history(tmp_path / "calc", {**BEFORE, **_requiring("v1.0.0")}, after))
     assert outcome["outcome"] == "infrastructure", outcome
 
 
@@ -221,7 +201,7 @@ def test_vendored_modules_need_no_network(cli: CommandLine, workspace: Workspace
         "use.go": 'package calc\n\nimport "example.com/words"\n\nvar Greeting = words.Hello()\n',
     }
     after: Files = {"calc.go": RIGHT, "calc_test.go": _tests(ADD)}
-    case = _admitted(cli, workspace, _history(tmp_path / "calc", {**BEFORE, **vendored}, after))
+    case = admitted(cli, workspace, _history(tmp_path / "calc", {**BEFORE, **vendored}, after))
     assert "-mod=vendor" in case.grading.check
     assert not any("download" in command for command in case.environment.setup)
     assert case.environment.dependencies == ("example.com/words@v1.0.0",)
@@ -235,7 +215,7 @@ def test_a_module_in_a_folder_and_a_tag_of_its_ci(cli: CommandLine, workspace: W
     }
     head = "//go:build integration\n// +build integration\n\n"
     after: Files = {"tools/calc/calc.go": RIGHT, "tools/calc/calc_test.go": head + _tests(ADD)}
-    case = _admitted(cli, workspace, _history(tmp_path / "calc", before, after))
+    case = admitted(cli, workspace, _history(tmp_path / "calc", before, after))
     assert case.grading.directory == "tools/calc"
     assert "-tags=integration" in case.grading.check
     assert case.grading.fail_to_pass == ("example.com/calc::TestAdd",)
@@ -243,7 +223,7 @@ def test_a_module_in_a_folder_and_a_tag_of_its_ci(cli: CommandLine, workspace: W
 
 def test_a_tag_that_nobody_names_collects_nothing(cli: CommandLine, workspace: Workspace, tmp_path: Path) -> None:
     after: Files = {"calc.go": RIGHT, "calc_test.go": "//go:build manual\n\n" + _tests(ADD)}
-    outcome = _judged(cli, workspace, _history(tmp_path / "calc", BEFORE, after))
+    outcome = judged(cli, workspace, _history(tmp_path / "calc", BEFORE, after))
     assert outcome["reason"] == "collects-nothing"
     assert "build constraints" in outcome["detail"]
 
@@ -253,7 +233,7 @@ def test_a_tree_from_before_modules(cli: CommandLine, workspace: Workspace, tmp_
     use = 'package calc\n\nimport "example.com/old/calc/inner"\n\nvar One = inner.One()\n'
     after: Files = {"calc.go": RIGHT, "calc_test.go": _tests(ADD + ZERO)}
     before: Files = {"calc.go": WRONG, "inner/inner.go": inner, "use.go": use}
-    case = _admitted(cli, workspace, _history(tmp_path / "calc", before, after))
+    case = admitted(cli, workspace, _history(tmp_path / "calc", before, after))
     assert case.grading.fail_to_pass == ("example.com/old/calc::TestAdd",)
     assert any("echo 'module example.com/old/calc' > go.mod" in command for command in case.environment.setup)
 
@@ -275,7 +255,7 @@ def test_a_base_that_hides_its_failure_did_not_pass(
 ) -> None:
     """Each of these fails at the base and says that it passed; none of them may make the base green."""
     after: Files = {"calc.go": RIGHT, "calc_test.go": _tests(body, imports=imports)}
-    outcome = _judged(cli, workspace, _history(tmp_path / "calc", BEFORE, after))
+    outcome = judged(cli, workspace, _history(tmp_path / "calc", BEFORE, after))
     assert outcome["reason"] != "base-passes", outcome
     if body.startswith(LEAVES):
         # A case whose base exits with 0 can't be recorded.
@@ -293,7 +273,7 @@ def test_a_hang_at_the_base_is_a_time_out(cli: CommandLine, workspace: Workspace
     workspace.configuration_path.write_text(text + "\ndefaults: {limits: {seconds: 15}}\n", encoding="utf-8")
     hang = "func TestWaits(t *testing.T) { for Add(1, 2) != 3 { time.Sleep(time.Second) } }\n"
     after: Files = {"calc.go": RIGHT, "calc_test.go": _tests(hang, imports='\t"time"\n')}
-    case = _admitted(cli, workspace, _history(tmp_path / "calc", BEFORE, after))
+    case = admitted(cli, workspace, _history(tmp_path / "calc", BEFORE, after))
     assert [row.how.value for row in case.grading.fails_by] == ["timeout"]
 
 

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from authoring.case import Case, to_plain
+from authoring.case import to_plain
 from authoring.consistency import faults
-from authoring.draft import load_draft
 from authoring.known_change import words_of
 from authoring.verify import verify
 from casewright.new_workspace import init_workspace
@@ -19,7 +17,8 @@ from casewright.workspace import Workspace
 from execution.languages.rust_toolchain import installed_toolchains
 from execution.sandboxes import choose
 from tests.support.command_line import CommandLine
-from tests.support.repos import Entry, RepoBuilder
+from tests.support.judging import Files, admitted, history, judged
+from tests.support.repos import RepoBuilder
 from tests.support.sandbox import needs_sandbox
 
 pytestmark = [
@@ -27,7 +26,6 @@ pytestmark = [
     pytest.mark.skipif(not installed_toolchains(), reason="no Rust toolchain is on this machine"),
 ]
 
-Files = dict[str | bytes, Entry]
 MESSAGE = "Add the two numbers instead of subtracting one from the other"
 MANIFEST = '[package]\nname = "calc"\nversion = "0.1.0"\nedition = "2021"\n'
 WRONG = "pub mod deep;\n\npub fn add(a: i32, b: i32) -> i32 {\n    a - b\n}\n\n"
@@ -52,29 +50,12 @@ def workspace(tmp_path: Path) -> Workspace:
 
 
 def _history(folder: Path, before: Files, after: Files) -> RepoBuilder:
-    repo = RepoBuilder(folder)
-    repo.commit("Begin the calculator with a function", before)
-    repo.commit(MESSAGE, after)
-    return repo
-
-
-def _judged(cli: CommandLine, workspace: Workspace, repo: RepoBuilder) -> dict[str, Any]:
-    options = ("--repeat", "1", "--format", "json")
-    ran = cli("-C", workspace.root, "add-case", "--repo", repo.path, "--commit", "HEAD", *options)
-    assert ran.out, ran.err
-    outcome: dict[str, Any] = ran.json
-    return outcome
-
-
-def _admitted(cli: CommandLine, workspace: Workspace, repo: RepoBuilder) -> Case:
-    outcome = _judged(cli, workspace, repo)
-    assert outcome["outcome"] == "admitted", (outcome["reason"], outcome["detail"])
-    return load_draft(workspace, outcome["case"]).case
+    return history(folder, before, after, MESSAGE)
 
 
 def test_the_tests_of_a_source_file_grade_and_no_others(cli: CommandLine, workspace: Workspace, tmp_path: Path) -> None:
     repo = _history(tmp_path / "calc", BEFORE, {"src/lib.rs": RIGHT + _tests(ZERO, ADDS)})
-    case = _admitted(cli, workspace, repo)
+    case = admitted(cli, workspace, repo)
     assert case.grading.files == ("src/lib.rs",)
     assert case.grading.fail_to_pass == ("src/lib.rs::tests::adds",)
     assert case.grading.pass_to_pass == ("src/lib.rs::tests::zero",)
@@ -101,7 +82,7 @@ def test_modules_of_several_files_and_whole_test_files_go_together(
         + _tests("    #[test]\n    fn four_is_four() {\n        assert_eq!(four(), 4);\n    }\n"),
         "tests/whole.rs": "#[test]\nfn whole() {\n    assert_eq!(calc::add(2, 2), 4);\n}\n",
     }
-    case = _admitted(cli, workspace, _history(tmp_path / "calc", BEFORE, after))
+    case = admitted(cli, workspace, _history(tmp_path / "calc", BEFORE, after))
     assert case.grading.files == ("src/deep.rs", "src/lib.rs", "tests/whole.rs")
     assert case.grading.fail_to_pass == (
         "src/deep.rs::deep::tests::four_is_four",
@@ -122,18 +103,18 @@ def test_a_change_of_the_module_alone_is_no_source_change(
     cli: CommandLine, workspace: Workspace, tmp_path: Path
 ) -> None:
     repo = _history(tmp_path / "calc", BEFORE, {"src/lib.rs": WRONG + _tests(ZERO, ZERO.replace("zero", "again"))})
-    assert _judged(cli, workspace, repo)["reason"] == "no-source-change"
+    assert judged(cli, workspace, repo)["reason"] == "no-source-change"
 
 
 def test_a_source_file_without_tests_has_no_test_change(cli: CommandLine, workspace: Workspace, tmp_path: Path) -> None:
     repo = _history(tmp_path / "calc", BEFORE, {"src/lib.rs": RIGHT + _tests(ZERO)})
-    assert _judged(cli, workspace, repo)["reason"] == "no-test-change"
+    assert judged(cli, workspace, repo)["reason"] == "no-test-change"
 
 
 def test_tests_of_a_program_are_run_as_its_own(cli: CommandLine, workspace: Workspace, tmp_path: Path) -> None:
     main = 'fn main() {\n    println!("{}", add(1, 2));\n}\n\n'
     wrong, right = (main + text.removeprefix("pub mod deep;\n\n") for text in (WRONG, RIGHT))
     before: Files = {"Cargo.toml": MANIFEST, "src/main.rs": wrong}
-    case = _admitted(cli, workspace, _history(tmp_path / "calc", before, {"src/main.rs": right + _tests(ADDS)}))
+    case = admitted(cli, workspace, _history(tmp_path / "calc", before, {"src/main.rs": right + _tests(ADDS)}))
     assert case.grading.fail_to_pass == ("src/main.rs::tests::adds",)
     assert "--bin calc" in case.grading.check
