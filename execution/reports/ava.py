@@ -7,13 +7,18 @@ passed.
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from execution.reports import tap_outcomes
 from execution.reports.by_file import FileReading, Section
-from execution.reports.tap_document import parse
+from execution.reports.tap_document import Point, parse
 
 RUNNER: Final = "ava"
+_NO_TEST: Final = re.compile(
+    r"^(?:[A-Z]\w*)?Error: |^(?:unhandled-rejection|uncaught-exception|No tests found in .*)$"
+    r"| exited (?:with a non-zero exit code: \d+|due to \S+|because of .*)$"
+)
 
 
 def read_section(section: Section) -> FileReading:
@@ -21,16 +26,19 @@ def read_section(section: Section) -> FileReading:
     if not section.content.strip():
         return FileReading(broken="ava left no report")
     level = parse(section.content)
-    points = level.points
+    surplus = len(level.points) - (level.plan or 0)
+    beside = _beside_tests(level.points, surplus) if level.plan is not None and surplus > 0 else []
+    tests = [point for point in level.points if point not in beside]
+    rows = tuple(tap_outcomes.result(section.path, (point.name,), point) for point in tests)
     if level.plan is None or level.fault:
-        rows = tuple(tap_outcomes.result(section.path, (point.name,), point) for point in points)
         return FileReading(rows=rows, broken=level.incomplete())
-    if len(points) > level.plan:
-        # The surplus can't be told from the tests by its place, but all of it failed.
-        failed = [point for point in points if not point.ok and not point.directive]
-        rows = tuple(tap_outcomes.result(section.path, (point.name,), point) for point in points if point not in failed)
-        reason = failed[0] if failed else points[-1]
-        return FileReading(rows=rows, broken=tap_outcomes.message(reason))
-    rows = tuple(tap_outcomes.result(section.path, (point.name,), point) for point in points)
-    left = level.plan - len(points)
-    return FileReading(rows=rows, broken=f"{left} of its tests did not end" if left else "")
+    if surplus < 0:
+        return FileReading(rows=rows, broken=f"{-surplus} of its tests did not end")
+    return FileReading(rows=rows, broken=tap_outcomes.message(beside[0]) if beside else "")
+
+
+def _beside_tests(points: list[Point], surplus: int) -> list[Point]:
+    """Return the results that are of no test; where that can't be told by ava's words, all that failed."""
+    failed = [point for point in points if not point.ok and not point.directive]
+    named = [point for point in failed if _NO_TEST.search(point.name)]
+    return named if len(named) == surplus else failed

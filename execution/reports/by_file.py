@@ -18,8 +18,8 @@ from execution.observation import RED, SEVERITY, ReportReading, TestResult
 _FILE = re.compile(rb"^# file (.+)$", re.MULTILINE)
 # The newline before it is the shell's: a program may have left its last line open.
 _EXIT = re.compile(rb"\n?^# exit (\d+)\n*\Z", re.MULTILINE)
-# How node and its loaders begin the line that says what went wrong.
-_ERROR = re.compile(rb"^(?:[A-Z]\w*)?Error\b.*", re.MULTILINE)
+# How node and its loaders begin the line that says what went wrong; mocha has words of its own before it.
+_ERROR = re.compile(rb"^(?: Exception during run: )?((?:[A-Z]\w*)?Error\b.*)", re.MULTILINE)
 _LONGEST_MESSAGE = 300
 _RUNNER = re.compile(rb"# runner ([a-z-]+)\n")
 
@@ -77,7 +77,7 @@ def read(
     error = _ERROR.search(output)
     # Of several files the output does not say whose it is.
     if len(readings) == 1 and readings[0][1].broken == NOT_LOADED and error:
-        told = error.group().decode("utf-8", "replace")[:_LONGEST_MESSAGE]
+        told = error.group(1).decode("utf-8", "replace")[:_LONGEST_MESSAGE]
         readings = [(section, replace(reading, broken=told)) for section, reading in readings]
     return _joined(readings, exit_code)
 

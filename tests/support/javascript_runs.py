@@ -45,7 +45,7 @@ def observed(tree: Path, recipe: Recipe, files: tuple[str, ...]) -> Run:
     report, write = tree.parent / "observed-report", tree.parent / "observed-output"
     # `exec` puts the pipe where the sandbox puts it, before the check's own shell starts.
     script = f'"$@" {REPORT_FD}>&1 >"$OUT" 2>&1 | cat > "$REPORT"; '
-    inner = f'set -o pipefail; {script}'
+    inner = f"set -o pipefail; {script}"
     done = subprocess.run(
         ["bash", "-c", inner, "bash", *words],
         cwd=tree / recipe.directory,
