@@ -85,9 +85,9 @@ def read(
 def split(report: bytes) -> tuple[Section, ...]:
     """Return the sections of a report in its order; what stands before the first is no part of any."""
     marks = list(_FILE.finditer(report))
-    ends = [mark.start() for mark in marks[1:]] + [len(report)]
+    ends = [*(mark.start() for mark in marks[1:]), len(report)]
     sections = []
-    for mark, end in zip(marks, ends, strict=True):
+    for mark, end in zip(marks, ends, strict=False):
         content = report[mark.end() + 1 : end]
         ended = _EXIT.search(content)
         sections.append(
