@@ -202,3 +202,42 @@ def test_only_the_time_zone_is_varied(variation: Mapping[str, str], zone: str | 
     assert env.get("TZ") == zone
     assert env["PATH"].startswith("/opt/runtime/bin:")
     assert [mount.target for mount in javascript.mounts(environment)] == ["/opt/runtime", "/opt/casewright"]
+
+
+@pytest.mark.parametrize(
+    ("files", "options"),
+    [
+        ({}, ""),
+        ({".mocharc.yml": "bail: true\nparallel: true\n"}, "--no-bail --no-parallel"),
+        ({".mocharc.json": '{"spec": "test/**"}'}, "'--ignore=!{file}'"),
+        ({"test/mocha.opts": "--bail\n--require x\n"}, "--no-bail"),
+        ({"test/mocha.opts": "test/**/*.js\n"}, "'--ignore=!{file}'"),
+    ],
+)
+def test_what_a_configuration_of_mocha_asks_of_the_suite_is_switched_off(files: dict[str, str], options: str) -> None:
+    package = {"package.json": _package(devDependencies={"mocha": "7"})}
+    assert _planned({**package, **files}, "test/a.test.js").setting("options") == options
+
+
+@pytest.mark.parametrize(
+    ("requirement", "option"),
+    [("^16.0.0", "--no-coverage"), ("^18", "--disable-coverage"), ("*", "--disable-coverage")],
+)
+def test_the_options_of_tap_are_those_of_its_version(requirement: str, option: str) -> None:
+    files = {"package.json": _package(devDependencies={"tap": requirement})}
+    assert option in _planned(files, "a.test.js").setting("options").split()
+
+
+def test_each_recorded_report_finds_its_reader() -> None:
+    tap = b"\n# file a.js\nTAP version 13\n# b\nok 1 - b\n1..1\n"
+    for runner, report, ids in (
+        ("ava", tap, ["a.js::b"]),
+        ("tape", tap, ["a.js::b"]),
+        ("tap", b"TAP version 13\n# Subtest: a.js\n    ok 1 - b\n    1..1\nok 1 - a.js\n1..1\n", ["a.js::b"]),
+        ("mocha", b'<testsuite><testcase classname="" name="b"/></testsuite>', []),
+    ):
+        reading = javascript.read_recorded(javascript.recorded_check(runner, "mocha x"), report, b"")
+        assert ([test.id for test in reading.tests], reading.summary) == (ids, "1 passed")
+    printed = b"\n  Total:     2\n  Passed:    1\n  Skipped:   3\n  Duration:  1ms\n"
+    summary = javascript.read_recorded(javascript.recorded_check("uvu", "node a.js"), b"", printed).summary
+    assert summary == "1 failed, 1 passed, 3 skipped"

@@ -93,3 +93,52 @@ def test_files_of_several_members_need_a_runner_above_them() -> None:
     assert _runner(files, "a/x.test.js", "b/x.test.js")[0] == "refused"
     files["package.json"] = member
     assert _runner(files, "a/x.test.js", "b/x.test.js") == ("vitest", ".")
+
+
+_MOCHA_TEST = "describe('a', () => { it('b', () => {}); });"
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "package", "graded"),
+    [
+        ("test/app.use.js", _MOCHA_TEST, _package(scripts={"test": "nyc mocha test/"}), True),
+        ("test/app.use.js", _MOCHA_TEST, _package(devDependencies={"mocha": "10"}), True),
+        ("test/app.use.js", _MOCHA_TEST, _package(devDependencies={"mocha": "10", "jest": "29"}), False),
+        ("test/support/env.js", _MOCHA_TEST, _package(devDependencies={"mocha": "10"}), False),
+        ("test/app.js", "exports.a = 1;", _package(devDependencies={"mocha": "10"}), False),
+        ("spec/app.js", _MOCHA_TEST, _package(scripts={"test": "mocha spec"}), True),
+        ("test/app.js", _MOCHA_TEST, "{", False),
+        ("test.js", "import test from 'ava'; test('a', t => {});", _package(), True),
+        ("test/index.js", "const t = require('tap'); t.equal(1, 1);", _package(), True),
+        ("test/index.js", "const tape = require('tape'); tape.test('a', () => {});", _package(), True),
+        ("tests/a.js", "import { suite } from 'uvu'; const A = suite('A');", _package(), True),
+        ("lib/test.js", "exports.test = () => {};", _package(), False),
+    ],
+)
+def test_what_the_package_s_runner_collects(path: str, text: str, package: str, graded: bool) -> None:
+    assert collected(path, MemoryTree({path: text, "package.json": package})) is graded
+
+
+@pytest.mark.parametrize(
+    ("text", "runner"),
+    [
+        ("import test from 'ava';", "ava"),
+        ("const { test } = require('tap')", "tap"),
+        ("var test = require('tape');", "tape"),
+        ("import { test } from 'uvu';", "uvu"),
+    ],
+)
+def test_runners_that_tests_import(text: str, runner: str) -> None:
+    package = _package(devDependencies={"mocha": "10", runner: "1"}, scripts={"test": "node test"})
+    assert _runner({"package.json": package, "test.js": text}, "test.js") == (runner, ".")
+
+
+def test_mocha_by_its_script_its_dependency_and_its_configuration() -> None:
+    for package in (_package(scripts={"test": "nyc mocha"}), _package(devDependencies={"mocha": "10"})):
+        assert _runner({"package.json": package}, "test/a.js") == ("mocha", ".")
+    files = {
+        "package.json": _package(devDependencies={"mocha": "10"}),
+        "packages/a/package.json": _package(),
+        "packages/a/.mocharc.yml": "spec: test",
+    }
+    assert _runner(files, "packages/a/test/a.js") == ("mocha", "packages/a")
