@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from execution.observation import FailsBy, Outcome
 from execution.reports import by_file, mocha
 
-_START = {"event": "start"}
+_START: dict[str, object] = {"event": "start"}
 
 
 def _test(title: str, outcome: str = "passed", **error: str) -> dict[str, object]:
