@@ -71,7 +71,11 @@ def _row(event: Event, path: str) -> TestResult:
 
 
 def how_it_failed(event: Event) -> tuple[FailsBy, str]:
-    """Return what an event's ``error`` (name, code and message of what was thrown) says of a failure."""
+    """Return what an event's ``error`` says of a failure.
+
+    It holds name, code and message of what was thrown, and mocha's ``compares``: whether it carries an actual and an
+    expected value, as what assertion libraries throw does, whatever its class.
+    """
     error = event.fields.get("error")
     if not isinstance(error, dict):
         raise BreachError(f"the event {event.kind!r} tells of a failure without an error")
@@ -80,7 +84,7 @@ def how_it_failed(event: Event) -> tuple[FailsBy, str]:
     shown = message.encode("utf-8", "replace").decode()
     if code == "ERR_MOCHA_TIMEOUT" or _TIMEOUT.search(message):
         return FailsBy.TIMEOUT, shown
-    asserted = code == "ERR_ASSERTION" or name.startswith(("AssertionError", "Assertion"))
+    asserted = code == "ERR_ASSERTION" or name.startswith("Assertion") or error.get("compares") is True
     return (FailsBy.ASSERTION if asserted else FailsBy.ERROR), shown
 
 

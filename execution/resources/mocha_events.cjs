@@ -24,11 +24,13 @@ function reason (error) {
     return {
       name: named ? TextOf(error.name) : '',
       code: named && error.code !== undefined ? TextOf(error.code) : '',
-      message: tellingLine(error)
+      message: tellingLine(error),
+      // Assertion libraries that throw plain errors still hand mocha the two values to show.
+      compares: named && 'actual' in error && 'expected' in error
     }
   } catch (unreadable) {
     // A thrown value may refuse to be read at all; that it was thrown is what counts.
-    return { name: '', code: '', message: 'an error that can not be shown' }
+    return { name: '', code: '', message: 'an error that can not be shown', compares: false }
   }
 }
 

@@ -68,6 +68,7 @@ _MOCHA = {
           it('one', () => {});
           it('same', () => {});
           it('same', () => { require('assert').equal(1, 2); });
+          it('compares', () => { throw Object.assign(new Error('no'), { actual: 1, expected: 2 }); });
           it.skip('skipped', () => {});
           it('pending');
           it('hangs', function (done) { this.timeout(20); });
@@ -93,6 +94,7 @@ def test_mocha(project: Project, version: str) -> None:
         "test/a.js::top": "passed",
         "test/a.js::S one": "passed",
         "test/a.js::S same": "failed",
+        "test/a.js::S compares": "failed",
         "test/a.js::S skipped": "skipped",
         "test/a.js::S pending": "skipped",
         "test/a.js::S hangs": "failed",
@@ -105,6 +107,7 @@ def test_mocha(project: Project, version: str) -> None:
     assert how["same"] is FailsBy.ASSERTION
     assert how["hangs"] is FailsBy.TIMEOUT
     assert how["late"] is FailsBy.ERROR
+    assert how["compares"] is FailsBy.ASSERTION
     plain = recorded(tree, recipe, files)
     _assert_same(seen, plain)
     assert {test.id for test in plain.reading.tests} == set(seen.outcomes)

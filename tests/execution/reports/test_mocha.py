@@ -14,7 +14,7 @@ from execution.reports import by_file, mocha
 _START: dict[str, object] = {"event": "start"}
 
 
-def _test(title: str, outcome: str = "passed", **error: str) -> dict[str, object]:
+def _test(title: str, outcome: str = "passed", **error: str | bool) -> dict[str, object]:
     thrown = {"name": "Error", "code": "", "message": "no", **error} if outcome == "failed" else None
     return {"event": "test", "outcome": outcome, "kind": "test", "name": title, "error": thrown}
 
@@ -35,12 +35,14 @@ def _read(*events: dict[str, object], exit_code: int = 0) -> by_file.FileReading
         ({"name": "AssertionError2"}, FailsBy.ASSERTION),
         ({"code": "ERR_ASSERTION"}, FailsBy.ASSERTION),
         ({"name": "TypeError"}, FailsBy.ERROR),
+        ({"compares": True}, FailsBy.ASSERTION),
+        ({"compares": False}, FailsBy.ERROR),
         ({"code": "ERR_MOCHA_TIMEOUT"}, FailsBy.TIMEOUT),
         ({"message": "Timeout of 20ms exceeded. For async tests"}, FailsBy.TIMEOUT),
         ({"message": "the message Timeout of 20ms exceeded"}, FailsBy.ERROR),
     ],
 )
-def test_how_a_test_fails(error: dict[str, str], how: FailsBy) -> None:
+def test_how_a_test_fails(error: dict[str, str | bool], how: FailsBy) -> None:
     reading = _read(_START, _test("a", "failed", **error), _end(1), exit_code=1)
     assert [(row.outcome, row.fails_by) for row in reading.rows] == [(Outcome.FAILED, how)]
 
