@@ -17,7 +17,6 @@ from execution.reports.tap_document import Point, parse
 RUNNER: Final = "tape"
 _SKIPPED: Final = "SKIP "
 _TO_DO: Final = "TODO "
-_TRAILER: Final = ("tests ", "pass ", "fail ", "ok", "todo ", "skip ")
 
 
 @dataclass(slots=True)

@@ -75,6 +75,7 @@ def test_a_test_of_tape_is_what_stands_below_its_name() -> None:
             "ok 6 x # SKIP",
             "# TODO later",
             "not ok 7 z # TODO",
+            "# SKIP gone",
             "# empty",
             "",
             "1..7",
@@ -88,6 +89,7 @@ def test_a_test_of_tape_is_what_stands_below_its_name() -> None:
         "two": "passed",
         "all skipped": "skipped",
         "later": "todo",
+        "gone": "skipped",
     }
     assert not reading.broken
     (failed,) = (row for row in reading.rows if row.fails_by)
