@@ -220,7 +220,7 @@ def _recipe(
         "lock": setting.lock.path if setting.lock else "",
         "borrowed": json.dumps(borrowed, sort_keys=True) if borrowed else "",
         "head_commit": request.head_commit,
-        "variables": shlex.join(invocation.variables),
+        "variables": shlex.join((*invocation.variables, *_without_nags(setting.lock))),
         "node_options": shlex.join(node_options(request, choice)),
         "options": shlex.join((*invocation.options, *suite_options(request, choice, setting.lock))),
         "graded": shlex.join(request.graded) if choice.runner == VITEST else "",
@@ -241,6 +241,12 @@ def _recipe(
         why=tuple(reason.sentence for reason in reasons),
         reasons=reasons,
     )
+
+
+def _without_nags(lock: Lock | None) -> tuple[str, ...]:
+    """Switch off a warning that programs print once their data are half a year old: it is about today, not the tree."""
+    ages = lock is not None and b"caniuse-lite" in lock.content
+    return ("BROWSERSLIST_IGNORE_OLD_DATA=1",) if ages else ()
 
 
 def _patch(manifest: Manifest) -> str:

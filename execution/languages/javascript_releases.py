@@ -1,7 +1,8 @@
 """The release lines of node: when each came out, when it was for everyday use, and which npm came with it. Pure.
 
-A table of ours, not a look at a registry: the same commit must get the same node on any day. A line is named by its
-newest release that the registry's own packages of node carry, since fixes are all that releases of a line differ by.
+A table of ours, not a look at a registry: the same commit must get the same node on any day. Releases of a line differ
+by more than fixes: each brings the time zones and the formats of its day, which suites hold their results against. So
+a line has a release for each half-year of its life, out of those that the registry's own packages of node carry.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ class Line:
     """One line. ``released``, ``settled`` (long-term support began; of odd lines never) and ``ended`` are seconds, UTC.
 
     ``newest`` is the version that stands for the line, ``npm`` the one that came with it, ``name`` what ``lts/NAME``
-    calls it.
+    calls it. ``stands`` are (seconds, version): from that day on this release stands for the line.
     """
 
     major: int
@@ -26,14 +27,37 @@ class Line:
     settled: int | None
     ended: int
     name: str = ""
+    stands: tuple[tuple[int, str], ...] = ()
+
+    def release_at(self, date: int) -> str:
+        """Return the release that stood for the line at a date (seconds, UTC); its first for one before."""
+        known = [version for since, version in self.stands if since <= date]
+        first = self.stands[0][1] if self.stands else self.newest
+        return known[-1] if known else first
 
 
 def _seconds(day: str) -> int:
     return int(datetime.fromisoformat(day).replace(tzinfo=UTC).timestamp())
 
 
+# Months and the newest release of each line in them.
+_HALF_YEARS: Final = {
+    10: "2020-07 10.21.0 2021-01 10.23.0",
+    12: "2019-07 12.5.0 2020-01 12.14.0 2020-07 12.18.2 2021-01 12.20.0 2021-07 12.22.1 2022-01 12.22.8",
+    14: "2020-07 14.5.0 2021-01 14.15.1 2021-07 14.17.1 2022-01 14.18.2 2022-07 14.19.3 2023-01 14.21.2",
+    16: "2021-07 16.4.0 2022-01 16.13.1 2022-07 16.15.1 2023-01 16.19.0 2023-07 16.20.1",
+    18: "2022-07 18.4.0 2023-01 18.12.1 2023-07 18.16.1 2024-01 18.19.0 2024-07 18.20.3 2025-01 18.20.5",
+    20: "2023-07 20.3.1 2024-01 20.10.0 2024-07 20.15.0 2025-01 20.18.1 "
+    "2025-07 20.19.3 2026-01 20.19.6 2026-07 20.20.2",
+    22: "2024-07 22.3.0 2025-01 22.12.0 2025-07 22.17.0 2026-01 22.21.1 2026-07 22.23.0",
+    24: "2025-07 24.3.0 2026-01 24.12.0 2026-07 24.18.0",
+    26: "2026-07 26.4.0",
+}
+
+
 def _line(major: int, newest: str, npm: str, days: str, name: str = "") -> Line:
     released, settled, ended = days.split()
+    halves = _HALF_YEARS.get(major, "").split()
     return Line(
         major=major,
         newest=newest,
@@ -42,6 +66,9 @@ def _line(major: int, newest: str, npm: str, days: str, name: str = "") -> Line:
         settled=None if settled == "never" else _seconds(settled),
         ended=_seconds(ended),
         name=name,
+        stands=tuple(
+            (_seconds(f"{month}-01"), version) for month, version in zip(halves[::2], halves[1::2], strict=True)
+        ),
     )
 
 

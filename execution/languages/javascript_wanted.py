@@ -45,11 +45,15 @@ class Evidence(IntEnum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Wanted:
-    """A line of node that would do, and the evidence: ``because`` reads on after ``node 18,``."""
+    """A line of node that would do, and the evidence: ``because`` reads on after ``node 18,``.
+
+    ``exact`` is the whole version where the evidence names one.
+    """
 
     line: Line
     evidence: Evidence
     because: str
+    exact: str = ""
 
 
 def wanted_lines(tree: TreeReader, folders: tuple[str, ...], date: int) -> tuple[Wanted, ...]:
@@ -140,7 +144,13 @@ def _named(text: str, path: str, date: int) -> Iterator[Wanted]:
         if found is None:
             return
         line = found
-    yield Wanted(line=line, evidence=Evidence.PIN, because=f"as {path} says ({said})")
+    exact = re.fullmatch(r"[=v\s]*(\d+\.\d+\.\d+)", said)
+    yield Wanted(
+        line=line,
+        evidence=Evidence.PIN,
+        because=f"as {path} says ({said})",
+        exact=exact[1] if exact is not None else "",
+    )
 
 
 def _of_ci(tree: TreeReader, date: int) -> Iterator[Wanted]:

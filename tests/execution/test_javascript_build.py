@@ -197,7 +197,7 @@ def _project() -> dict[str, str]:
 def _plan(files: dict[str, str], *graded: str) -> Recipe:
     tree = MemoryTree(files)
     request = PlanRequest(
-        head=tree, base=tree, base_commit="0" * 40, head_commit="1" * 40, graded=graded, date=1_700_000_000
+        head=tree, base=tree, base_commit="0" * 40, head_commit="1" * 40, graded=graded, date=1_771_100_000
     )
     recipe = javascript.plan(request)
     assert isinstance(recipe, Recipe), recipe

@@ -119,7 +119,7 @@ def test_an_install_script_gets_nowhere(tmp_path: Path, monkeypatch: pytest.Monk
         package = json.dumps({"devDependencies": {"vitest": "file:vendor/vitest.tgz", "hostile": "1"}})
         tree = MemoryTree({"package.json": package, "a.test.js": "import 'vitest'"})
         request = PlanRequest(
-            head=tree, base=tree, base_commit="0" * 40, head_commit="1" * 40, graded=("a.test.js",), date=1_700_000_000
+            head=tree, base=tree, base_commit="0" * 40, head_commit="1" * 40, graded=("a.test.js",), date=1_771_100_000
         )
         recipe = javascript.plan(request)
         assert isinstance(recipe, Recipe), recipe

@@ -111,3 +111,25 @@ def test_the_table_is_in_order_and_whole() -> None:
     assert in_use(node_20, _seconds("2024-01-01"))
     assert not in_use(node_20, _seconds("2026-06-01"))
     assert (npm_for("14.21.3"), npm_for("99.0.0")) == ("6.14.18", LINES[-1].npm)
+
+
+@pytest.mark.parametrize(
+    ("major", "day", "release"),
+    [
+        (20, "2025-03-04", "20.18.1"),
+        (20, "2020-01-01", "20.3.1"),
+        (20, "2030-01-01", "20.20.2"),
+        (19, "2023-02-01", "19.8.1"),
+    ],
+)
+def test_a_line_has_the_release_of_its_day(major: int, day: str, release: str) -> None:
+    line = line_of(major)
+    assert line is not None
+    assert line.release_at(_seconds(day)) == release
+    assert [since for since, _ in line.stands] == sorted(since for since, _ in line.stands)
+
+
+def test_a_whole_version_that_a_file_names_is_kept() -> None:
+    found = wanted_lines(MemoryTree({".tool-versions": "nodejs 20.14.0\n"}), (".",), _seconds("2024-06-01"))
+    assert (found[0].line.major, found[0].exact) == (20, "20.14.0")
+    assert wanted_lines(MemoryTree({".nvmrc": "20"}), (".",), _seconds("2024-06-01"))[0].exact == ""
