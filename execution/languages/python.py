@@ -54,6 +54,7 @@ from execution.languages.python_runner import (
     choose_runner,
     demanded_plugins,
     holds_tests,
+    is_left_out,
     is_test_name,
     own_options,
 )
@@ -79,9 +80,11 @@ _CLASSIFIER = re.compile(r"^Programming Language :: Python :: (3)\.(\d+)$")
 def graded_files(candidates: tuple[str, ...], head: TreeReader) -> tuple[str, ...]:
     """Of the changed test files, those that the runner collects: by name, and because there is something to run."""
     found: list[str] = []
+    shared = read_pytest_configuration(head, candidates)
     for path in candidates:
         configuration = read_pytest_configuration(head, (path,))
-        source = read_text(head, path)
+        # An example of a suite may bring a configuration of its own, from which the tree's keeps pytest away.
+        source = None if is_left_out(path, shared) else read_text(head, path)
         if source is not None and is_test_name(path, configuration) and holds_tests(source, configuration):
             found.append(path)
     return tuple(sorted(found, key=lambda path: path.encode("utf-8", "surrogateescape")))

@@ -158,7 +158,7 @@ def holds_tests(source: str, configuration: PytestConfiguration) -> bool:
 def is_test_name(path: str, configuration: PytestConfiguration) -> bool:
     """Tell whether a runner collects a file of this name, by the configured patterns or the usual ones."""
     name = posixpath.basename(path)
-    if not name.endswith(".py") or name == "conftest.py" or _is_left_out(path, configuration):
+    if not name.endswith(".py") or name == "conftest.py" or is_left_out(path, configuration):
         return False
     patterns = (*configuration.words("python_files"), *DEFAULT_PATTERNS)
     # A pattern with a slash is matched against the whole path, as pytest does it.
@@ -179,7 +179,7 @@ def own_options(tree: TreeReader) -> frozenset[str]:
     return frozenset(found)
 
 
-def _is_left_out(path: str, configuration: PytestConfiguration) -> bool:
+def is_left_out(path: str, configuration: PytestConfiguration) -> bool:
     """Tell whether the configuration keeps pytest out of a file's folder: what lies there are examples and data."""
     base = posixpath.dirname(configuration.path)
     inner = posixpath.relpath(path, base) if base else path

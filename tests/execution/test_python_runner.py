@@ -173,3 +173,14 @@ def test_what_the_configuration_keeps_pytest_out_of_is_no_test(
     assert is_test_name(path, PytestConfiguration(path="pytest.ini", options=options)) is collected
     inner = PytestConfiguration(path="packages/box/pytest.ini", options=options)
     assert is_test_name(f"packages/box/{path}", inner) is collected
+
+
+def test_an_example_with_a_configuration_of_its_own_is_left_out_by_the_tree_s() -> None:
+    files = {
+        "pytest.ini": "[pytest]\nnorecursedirs = tests/examples\n",
+        "tests/examples/pytest.ini": "[pytest]\n",
+        "tests/examples/test_x.py": FUNCTION,
+        "tests/test_a.py": FUNCTION,
+    }
+    candidates = ("tests/examples/test_x.py", "tests/test_a.py")
+    assert python.graded_files(candidates, MemoryTree(files)) == ("tests/test_a.py",)
