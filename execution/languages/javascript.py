@@ -209,7 +209,7 @@ def _recipe(
         why_of("interpreter", f"node {candidate.runtime.version}, {candidate.because}"),
         why_of("runner", choice.why),
         *(why_of("installer" if setting.installer else "dependencies", one) for one in why),
-        *((why_of("build", f"`npm run {compiled.script}` before the tests, {compiled.because}"),) if compiled else ()),
+        *((why_of("build", f"`{compiled.command}` before the tests, {compiled.because}"),) if compiled else ()),
     )
     settings = {
         "install": setting.installer.command if setting.installer else "",
@@ -224,7 +224,7 @@ def _recipe(
         "node_options": shlex.join(node_options(request, choice)),
         "options": shlex.join((*invocation.options, *suite_options(request, choice, setting.lock))),
         "graded": shlex.join(request.graded) if choice.runner == VITEST else "",
-        "compile": compiled.script if compiled else "",
+        "compile": compiled.command if compiled else "",
         "compile_directory": compiled.directory if compiled else "",
         "tools": setting.tools if compiled and compiled.calls_manager else "",
         "exclude": shlex.join(exclusions(request, choice, setting.lock)),

@@ -7,6 +7,7 @@ to the base. It belongs in the check, before the runner, in both states, as ``pr
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -32,6 +33,10 @@ _BUILDS: Final = re.compile(
 )
 _NO_BUILD: Final = re.compile(r"--noEmit\b|\blint|\bprettier|\bstorybook|\bdocs?\b|\bwatch\b|\bclean\b")
 _SCRIPTS: Final = ("build", "compile", "build:lib", "build:cjs", "transpile", "bundle", "dist")
+_TASK_RUNNERS: Final[Mapping[str, tuple[str, ...]]] = {
+    "gulp": ("gulpfile.js", "gulpfile.mjs", "gulpfile.cjs", "gulpfile.ts", "gulpfile.babel.js"),
+    "grunt": ("Gruntfile.js", "Gruntfile.cjs", "gruntfile.js", "Gruntfile.coffee"),
+}
 _AT_PUBLISHING: Final = ("prepare", "prepack", "prepublishOnly", "prepublish")
 _OUTPUT: Final = frozenset("dist lib build es esm cjs out umd output bundle compiled".split())
 _RUN: Final = re.compile(r"(?:npm|pnpm|yarn|bun)(?:\s+(?:run|run-script|-s|--silent))*\s+([\w:.-]+)")
@@ -51,15 +56,15 @@ _MANAGERS: Final = re.compile(r"(?:^|[\s&|;(\"'])(pnpm|yarn|bun|bunx)\b|\b(turbo
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Compile:
-    """A build before the tests: the folder and the script of its ``package.json``, and why (reads on after a comma).
+    """A build before the tests: the folder and the command that is run in it, and why (reads on after a comma).
 
-    ``calls_manager`` says whether the script calls the package manager by name, which a plain clone has on no path.
+    ``calls_manager`` says whether it calls the package manager by name, which a plain clone has on no path.
     """
 
     directory: str
-    script: str
+    command: str
     because: str
-    calls_manager: bool
+    calls_manager: bool = False
 
 
 def needed_build(tree: TreeReader, directory: str, root: str, graded: tuple[str, ...]) -> Compile | None:
@@ -76,7 +81,7 @@ def needed_build(tree: TreeReader, directory: str, root: str, graded: tuple[str,
     own = _missing_output(tree, graded) or _missing_own_entry(tree, manifest, graded)
     if own:
         script = _build_script(manifest)
-        return _compile(manifest, script, own) if script else None
+        return _compile(manifest, script, own) if script else _by_task_runner(tree, manifest, own)
     # A run at the root may hold the tests of several members, each with its own dependencies.
     homes = dict.fromkeys((directory, *(nearest_package(tree, path) or directory for path in graded)))
     members = (member for folder in homes if (member := read_manifest(tree, folder)) is not None)
@@ -94,8 +99,21 @@ def needed_build(tree: TreeReader, directory: str, root: str, graded: tuple[str,
 def _compile(manifest: Manifest, script: str, because: str) -> Compile:
     called = "\n".join(_all_called(manifest.scripts, script))
     return Compile(
-        directory=manifest.directory, script=script, because=because, calls_manager=bool(_MANAGERS.search(called))
+        directory=manifest.directory,
+        command=f"npm run {shlex.quote(script)}",
+        because=because,
+        calls_manager=bool(_MANAGERS.search(called)),
     )
+
+
+def _by_task_runner(tree: TreeReader, manifest: Manifest, because: str) -> Compile | None:
+    """Return the task ``build`` of gulp or grunt, where a package has no script for it and its scripts start those."""
+    for program, files in _TASK_RUNNERS.items():
+        started = any(re.search(rf"\b{program}\b", text) for text in manifest.scripts.values())
+        if started and any(exists(tree, join(manifest.directory, name)) for name in files):
+            command = f"node_modules/.bin/{program} build"
+            return Compile(directory=manifest.directory, command=command, because=because)
+    return None
 
 
 def _all_called(scripts: Mapping[str, str], name: str) -> Iterator[str]:

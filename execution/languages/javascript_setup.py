@@ -87,11 +87,11 @@ def with_compile(recipe: Recipe, check: Check) -> Check:
     The tests run whatever comes of it, and they alone decide: a build that ends with an error may have built enough,
     and one that has built nothing is seen by them.
     """
-    script = recipe.setting("compile")
-    if not script:
+    build = recipe.setting("compile")
+    if not build:
         return check
     up = _up(recipe.directory)
-    steps = [f"npm run {shlex.quote(script)}"]
+    steps = [build]
     folder = recipe.setting("compile_directory", ".")
     if folder != recipe.directory:
         steps.insert(0, f"cd {shlex.quote(up + folder)}")
@@ -105,7 +105,7 @@ def with_compile(recipe: Recipe, check: Check) -> Check:
         check,
         command=f"{first}; {check.command}",
         observed=(*start, f"{first}; {command}"),
-        notes=(*check.notes, f"builds first, with `npm run {script}`: the tests work on what it makes"),
+        notes=(*check.notes, f"builds first, with `{build}`: the tests work on what it makes"),
     )
 
 

@@ -38,7 +38,7 @@ def _needed(files: dict[str, str], *graded: str, directory: str = ".", **package
 )
 def test_what_the_test_script_runs_first(scripts: dict[str, str], script: str) -> None:
     found = _needed({"test/a.test.ts": ""}, scripts=scripts)
-    assert (found.script if found else "") == script
+    assert (found.command if found else "") == (f"npm run {script}" if script else "")
 
 
 @pytest.mark.parametrize(
@@ -80,13 +80,22 @@ def test_a_member_that_others_of_the_workspace_use_is_built_at_the_root() -> Non
     scripts = {"build": "pnpm -r build"}
     found = _needed(files, "packages/a/a.test.ts", directory="packages/a", workspaces=["packages/*"], scripts=scripts)
     assert found is not None
-    assert (found.directory, found.script, found.calls_manager) == (".", "build", True)
+    assert (found.directory, found.command, found.calls_manager) == (".", "npm run build", True)
     there = files | {"packages/b/dist/index.js": ""}
     assert _needed(there, "packages/a/a.test.ts", directory="packages/a", workspaces=["packages/*"]) is None
 
 
 def test_without_a_script_nothing_can_be_built() -> None:
     assert _needed({"test/a.test.ts": "import '../dist/x.js'"}, scripts={}) is None
+
+
+def test_a_task_of_gulp_builds_where_no_script_does() -> None:
+    tests = {"test/a.test.ts": "import '../build/x.js'"}
+    found = _needed({**tests, "gulpfile.js": ""}, scripts={"test": "gulp test"})
+    assert found is not None
+    assert found.command == "node_modules/.bin/gulp build"
+    assert _needed(tests, scripts={"test": "gulp test"}) is None
+    assert _needed({**tests, "gulpfile.js": ""}, scripts={"test": "ava"}) is None
 
 
 def _recipe(**settings: str) -> Recipe:
@@ -98,7 +107,7 @@ _CHECK = Check(command="run x", report_file="", report_format="", observed=("sh"
 
 
 def test_the_build_stands_before_the_runner_in_both_commands() -> None:
-    check = with_compile(_recipe(compile="build", compile_directory="."), _CHECK)
+    check = with_compile(_recipe(compile="npm run build", compile_directory="."), _CHECK)
     assert check.command == "(npm run build) >&2; run x"
     assert check.observed == ("sh", "-c", "(npm run build) >&2; run x >&3")
     assert "npm run build" in check.notes[0]
@@ -106,7 +115,7 @@ def test_the_build_stands_before_the_runner_in_both_commands() -> None:
 
 
 def test_a_build_elsewhere_with_a_package_manager_beside_the_clone(tmp_path: Path) -> None:
-    recipe = _recipe(compile="b c", compile_directory=".", tools="pnpm@9.15.9", install_directory=".")
+    recipe = _recipe(compile="npm run 'b c'", compile_directory=".", tools="pnpm@9.15.9", install_directory=".")
     check = with_compile(replace(recipe, directory="packages/a"), replace(_CHECK, command="echo ran"))
     folder = tmp_path / "repo/packages/a"
     folder.mkdir(parents=True)
