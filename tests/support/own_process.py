@@ -15,12 +15,8 @@ from casewright.store import CACHE_VARIABLE
 
 # The console script's own way in: what ``pip`` writes into it. An interrupt is ignored by whatever a shell without job
 # control starts in the background, and by its children: tests that send one would wait for nothing.
-COMMAND = (
-    sys.executable,
-    "-c",
-    "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
-    "from casewright.cli.main import run; run()",
-)
+_INTERRUPTIBLE = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
+COMMAND = (sys.executable, "-c", f"{_INTERRUPTIBLE}; from casewright.cli.main import run; run()")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
