@@ -793,10 +793,12 @@ class TestSideBySide:
 
 
 START = """
-import sys
+import signal, sys
 from pathlib import Path
 from execution.sandbox import *
 from execution.sandboxes import SANDBOXES
+# A shell without job control starts what runs in the background with interrupts ignored.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 sandbox = SANDBOXES[sys.argv[1]]
 script = "setsid sleep 600 & touch out/ready; sleep 600"
 sandbox.run(SandboxRequest(argv=("sh", "-c", script, sys.argv[2]), cwd="/srv/case",
