@@ -85,7 +85,7 @@ def _install(recipe: Recipe, builder: Builder, notes: list[str]) -> str | Refusa
         if outcome.exit_code == 0:
             return command
         failure = Failure.OTHER if outcome.ended == Ended.TIMEOUT else read_failure(outcome.output)
-        other = way_round(failure, command, recipe.setting("install_loose"))
+        other = way_round(failure, command, recipe.setting("install_loose"), outcome.output)
         if not other or other in tried:
             return _refusal(command, outcome, failure, tuple(failed))
         failed.append(f"`{command}` failed: {telling_lines(outcome.output, 2)}")

@@ -15,6 +15,10 @@ _STALE_LOCK: Final = re.compile(
     rb"|lockfile had changes, but lockfile is frozen|is not up[ -]to[ -]date with|Missing: .* from lock file"
 )
 _NOTHING_THEN: Final = re.compile(rb"ETARGET|notarget|ENOVERSIONS|No versions available|with a date before")
+# A tag is no range: it names nothing once its author has moved it away.
+_TAG: Final = re.compile(
+    rb"No matching version found for ((?:@[a-z0-9][\w.-]*/)?[a-z0-9][\w.-]*)@[a-z][a-z-]*(?![\w.])"
+)
 _NPX: Final = re.compile(rb"EDUPLICATEWORKSPACE|EBADDEVENGINES")
 _PEERS: Final = re.compile(rb"\bERESOLVE\b")
 _RUNTIME: Final = re.compile(rb"ERR_PNPM_UNSUPPORTED_ENGINE|code EBADENGINE|The engine \"node\" is incompatible")
@@ -89,14 +93,16 @@ def read_failure(log: bytes) -> Failure:
     return next((failure for failure, sign in _SIGNS if sign.search(log)), Failure.OTHER)
 
 
-def way_round(failure: Failure, command: str, loose: str) -> str:
+def way_round(failure: Failure, command: str, loose: str, log: bytes = b"") -> str:
     """Return the command to try after ``command`` failed, or an empty string.
 
     ``loose`` is the same install without what the lock file or the date asks for (empty when there is none).
     """
     match failure:
-        case Failure.STALE_LOCK | Failure.NOTHING_THEN:
-            return loose if loose != command else ""
+        case Failure.STALE_LOCK | Failure.NOTHING_THEN if loose and loose != command:
+            return loose
+        case Failure.NOTHING_THEN:
+            return _without_tag(command, log)
         case Failure.NETWORK:
             # The host that a lock file names may be gone, or closed to everybody here.
             return from_own_registry(command)
@@ -108,6 +114,14 @@ def way_round(failure: Failure, command: str, loose: str) -> str:
             return f"{command} --legacy-peer-deps"
         case _:
             return ""
+
+
+def _without_tag(command: str, log: bytes) -> str:
+    """Return an npm install that takes the newest release of what is asked for by a tag (``next``) that is gone."""
+    gone = _TAG.search(log)
+    if gone is None or not command.startswith("npm install") or "--no-save" in command:
+        return ""
+    return f"{command} --no-save {gone[1].decode('utf-8', 'replace')}@latest"
 
 
 def package_of_log(log: bytes) -> str:

@@ -6,7 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from execution.languages.javascript_failure import Failure, package_of_log, read_failure, remedy, telling_lines
+from execution.languages.javascript_failure import (
+    Failure,
+    package_of_log,
+    read_failure,
+    remedy,
+    telling_lines,
+    way_round,
+)
 
 NPM_NOISE = b'npm warn Unknown env config "store-dir". This will stop working in the next major version of npm.\n'
 NPM_END = b"npm error A complete log of this run can be found in: _logs/2026-12-01-debug-0.log\n"
@@ -77,3 +84,21 @@ def test_any_log_is_read(log: bytes) -> None:
     assert remedy(read_failure(log), log)
     assert "\n" not in telling_lines(log, 4)
     package_of_log(log)
+
+
+@pytest.mark.parametrize(
+    ("asked", "command", "other"),
+    [
+        ("typescript@next.", "npm install -x", "npm install -x --no-save typescript@latest"),
+        ("@a/b@canary with a date", "npm install -x", "npm install -x --no-save @a/b@latest"),
+        ("typescript@next.", "npm install -x --no-save a@latest", ""),
+        ("typescript@^5.0.", "npm install -x", ""),
+        ("typescript@5.0.1.", "npm install -x", ""),
+        ("typescript@next.", "npx --yes pnpm install", ""),
+    ],
+)
+def test_a_tag_that_is_gone_stands_for_the_newest_release(asked: str, command: str, other: str) -> None:
+    log = f"npm error code ETARGET\nnpm error notarget No matching version found for {asked}\n".encode()
+    assert read_failure(log) is Failure.NOTHING_THEN
+    assert way_round(Failure.NOTHING_THEN, command, command, log) == other
+    assert way_round(Failure.NOTHING_THEN, command, "npm loose", log) == "npm loose"
