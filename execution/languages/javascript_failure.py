@@ -16,9 +16,7 @@ _STALE_LOCK: Final = re.compile(
 )
 _NOTHING_THEN: Final = re.compile(rb"ETARGET|notarget|ENOVERSIONS|No versions available|with a date before")
 # A tag is no range: it names nothing once its author has moved it away.
-_TAG: Final = re.compile(
-    rb"No matching version found for ((?:@[a-z0-9][\w.-]*/)?[a-z0-9][\w.-]*)@[a-z][a-z-]*(?![\w.])"
-)
+_TAG: Final = re.compile(rb"No matching version found for ((?:@[\w.-]+/)?[a-z0-9][\w.-]*)@[a-z][a-z-]*(?![\w.]*\w)")
 _NPX: Final = re.compile(rb"EDUPLICATEWORKSPACE|EBADDEVENGINES")
 _PEERS: Final = re.compile(rb"\bERESOLVE\b")
 _RUNTIME: Final = re.compile(rb"ERR_PNPM_UNSUPPORTED_ENGINE|code EBADENGINE|The engine \"node\" is incompatible")
