@@ -161,8 +161,10 @@ def test_every_command_explains_itself_within_80_columns(
 
 def test_a_terminated_process_ends_as_an_interrupted_one() -> None:
     program = """
-import sys, time
+import signal, sys, time
 from casewright.cli import command_line, main
+# A shell without job control starts what runs in the background with interrupts ignored.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 from casewright.cli.options import new_app, register
 app = new_app("Help.")
 @register(app, "wait")
