@@ -36,7 +36,8 @@ _BACKEND_NEEDS: Mapping[str, tuple[str, ...]] = {
     "poetry": ("poetry-core>=1.0.8",),
     "flit_core": ("flit_core",),
     "flit": ("flit",),
-    "pdm": ("pdm-backend",),
+    # It asks for editables by the kind of layout that it finds, and for nothing else.
+    "pdm": ("pdm-backend", "editables"),
 }
 
 

@@ -144,6 +144,8 @@ def test_versions_of_other_lock_files_are_constraints() -> None:
     ("files", "build", "manifest"),
     [
         ({"pyproject.toml": PROJECT}, ("hatchling", "editables"), ""),
+        ({"pyproject.toml": PROJECT.replace("hatchling.build", "pdm.backend").replace("hatchling", "pdm-backend")},
+         ("pdm-backend", "editables"), ""),
         ({"setup.py": SCM_SETUP_PY}, ("setuptools_scm", "setuptools", "wheel"), "setup.py"),
         ({"pyproject.toml": PROJECT + 'dynamic = ["dependencies"]\n'}, ("hatchling", "editables"), "pyproject.toml"),
         ({"pyproject.toml": "[tool.black]\n"}, (), ""),
